@@ -1,0 +1,66 @@
+# The modules of OpenMRC and the only arrows allowed between them.
+#
+# This table is the one place where dependencies are written: the build links by it, and
+# test/arrows compares every #include under src/ with it. "A: B C" means that A may include B and C.
+set(MRC_ARROWS
+  "base:"
+  "wire: base"
+  "engine: base wire"
+  "nic: base wire engine"
+  "port: base wire"
+  "topo: base wire"
+  "fabric: base wire"
+  "sim: base wire engine nic topo fabric"
+  "node: base wire engine nic port topo"
+  "lib: base wire engine nic port node"
+  "verbs: base wire engine nic port node lib"
+  "lab: base wire port topo fabric node"
+  "nccl: base"
+  "tools: base wire engine nic port topo fabric sim node lib verbs lab"
+)
+
+# mrc_module(NAME [LINK libs...] [TEST_LINK libs...])
+# Builds src/NAME/*.cc as the static library mrc_NAME, and src/NAME/*_test.cc as the test NAME_test.
+function(mrc_module name)
+  cmake_parse_arguments(ARG "" "" "LINK;TEST_LINK" ${ARGN})
+  set(deps "")
+  foreach(arrow IN LISTS MRC_ARROWS)
+    if(arrow MATCHES "^${name}:(.*)$")
+      string(STRIP "${CMAKE_MATCH_1}" deps)
+      separate_arguments(deps)
+    endif()
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+
+  if(sources)
+    add_library(mrc_${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(mrc_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(mrc_${name} ${scope} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(mrc_${name} ${scope} ${ARG_LINK})
+  foreach(dep IN LISTS deps)
+    if(TARGET mrc_${dep})
+      target_link_libraries(mrc_${name} ${scope} mrc_${dep})
+    endif()
+  endforeach()
+
+  if(tests AND MRC_TESTS)
+    mrc_test(${name}_test SOURCES ${tests} LINK mrc_${name} ${ARG_TEST_LINK})
+  endif()
+endfunction()
+
+# mrc_test(NAME SOURCES files... [LINK libs...] [LABELS labels...]): one GoogleTest program, one ctest entry.
+function(mrc_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE MRC_SOURCE_DIR="${PROJECT_SOURCE_DIR}" MRC_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}")
+endfunction()
