@@ -1,7 +1,7 @@
 # The modules of OpenMRC and the only arrows allowed between them.
 #
 # This table is the one place where dependencies are written: the build links by it, and
-# test/arrows compares every #include under src/ with it. "A: B C" means that A may include B and C.
+# tests/arrows compares every #include under src/ with it. "A: B C" means that A may include B and C.
 set(MRC_ARROWS
   "base:"
   "wire: base"
@@ -21,6 +21,7 @@ set(MRC_ARROWS
 
 # mrc_module(NAME [LINK libs...] [TEST_LINK libs...])
 # Builds src/NAME/*.cc as the static library mrc_NAME, and src/NAME/*_test.cc as the test NAME_test.
+# A main.cc is a program's, never the library's.
 function(mrc_module name)
   cmake_parse_arguments(ARG "" "" "LINK;TEST_LINK" ${ARGN})
   set(deps "")
@@ -33,7 +34,7 @@ function(mrc_module name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
 
   if(sources)
     add_library(mrc_${name} STATIC ${sources})
@@ -63,4 +64,13 @@ function(mrc_test name)
   target_compile_definitions(${name} PRIVATE MRC_SOURCE_DIR="${PROJECT_SOURCE_DIR}" MRC_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}")
+endfunction()
+
+# mrc_script_test(NAME SCRIPT [ARGS args...] [LABELS labels...]): one ctest entry that runs a Python script.
+# The script finds the source tree in MRC_SOURCE_DIR and the programs in MRC_BIN_DIR.
+function(mrc_script_test name script)
+  cmake_parse_arguments(ARG "" "" "ARGS;LABELS" ${ARGN})
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARG_ARGS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}"
+    ENVIRONMENT "MRC_SOURCE_DIR=${PROJECT_SOURCE_DIR};MRC_BIN_DIR=${PROJECT_BINARY_DIR}/bin;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

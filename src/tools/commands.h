@@ -1,0 +1,40 @@
+// The nouns of the command `mrc`: one row here, one function in src/tools/<noun>.cc.
+//
+// A noun's function describes its options on the CLI::App that it is given and returns what to run once they
+// are parsed. Options live in a std::shared_ptr that the returned function keeps. Every noun sets a footer
+// with an example, and offers --json where it prints data (tools_test looks at each --help for the example).
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace mrc::tools {
+
+/// What a parsed command does; returns the exit status: 0 done, 1 failed (with a sentence on stderr).
+using Run = std::function<int()>;
+
+#define MRC_COMMANDS(X) X(version, "what this build is")
+
+#define MRC_COMMAND_DECLARATION(noun, summary) Run noun(CLI::App& app);
+MRC_COMMANDS(MRC_COMMAND_DECLARATION)
+#undef MRC_COMMAND_DECLARATION
+
+struct Command {
+  const char* noun;
+  const char* summary;
+  Run (*describe)(CLI::App& app);
+};
+
+inline constexpr Command kCommands[] = {
+#define MRC_COMMAND_ROW(noun, summary) {#noun, summary, noun},
+    MRC_COMMANDS(MRC_COMMAND_ROW)
+#undef MRC_COMMAND_ROW
+};
+
+/// Parses `argv` and runs the noun that it names. `mrc` without arguments prints the help.
+int run_command(int argc, const char* const* argv);
+
+}  // namespace mrc::tools
