@@ -51,13 +51,16 @@ function(mrc_module name)
     endif()
   endforeach()
 
-  if(tests AND MRC_TESTS)
+  if(tests)
     mrc_test(${name}_test SOURCES ${tests} LINK mrc_${name} ${ARG_TEST_LINK})
   endif()
 endfunction()
 
 # mrc_test(NAME SOURCES files... [LINK libs...] [LABELS labels...]): one GoogleTest program, one ctest entry.
 function(mrc_test name)
+  if(NOT MRC_TESTS)
+    return()
+  endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
@@ -69,6 +72,9 @@ endfunction()
 # mrc_script_test(NAME SCRIPT [ARGS args...] [LABELS labels...]): one ctest entry that runs a Python script.
 # The script finds the source tree in MRC_SOURCE_DIR and the programs in MRC_BIN_DIR.
 function(mrc_script_test name script)
+  if(NOT MRC_TESTS)
+    return()
+  endif()
   cmake_parse_arguments(ARG "" "" "ARGS;LABELS" ${ARGN})
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}"
