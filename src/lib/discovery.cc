@@ -1,0 +1,143 @@
+// Turns the setting MRC_DEVICES and the machine's interfaces into device configurations.
+#include "lib/discovery.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace mrc::lib {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else if (c != ' ') {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::optional<Gid> parse_gid(const std::string& text) {
+  Gid gid{};
+  if (inet_pton(AF_INET6, text.c_str(), gid.data()) == 1) return gid;
+  gid.fill(0);
+  gid[10] = gid[11] = 0xff;
+  if (inet_pton(AF_INET, text.c_str(), gid.data() + 12) == 1) return gid;
+  return std::nullopt;
+}
+
+/// 127.0.0.2 serves as well as 127.0.0.1: all of 127/8 is the loopback interface's.
+bool owns(const Interface& interface, const Gid& gid) {
+  const auto& all = interface.addresses;
+  if (std::find(all.begin(), all.end(), gid) != all.end()) return true;
+  return interface.loopback && gid[11] == 0xff && gid[12] == 127;
+}
+
+Result<Gid> address_for(const Interface& interface, const std::string& wanted) {
+  if (wanted.empty()) {
+    for (const auto& gid : interface.addresses) {
+      if (!is_link_local(gid)) return gid;
+    }
+    if (!interface.addresses.empty()) return interface.addresses.front();
+    return Error{EADDRNOTAVAIL, interface.name + " has no IP address: give it one (ip address add ...)"};
+  }
+  const auto gid = parse_gid(wanted);
+  if (!gid) return Error{EINVAL, "MRC_DEVICES: '" + wanted + "' is not an IPv4 or IPv6 address"};
+  if (!owns(interface, *gid)) {
+    return Error{EADDRNOTAVAIL, "MRC_DEVICES: " + interface.name + " does not have the address " + wanted};
+  }
+  return *gid;
+}
+
+Result<PortConfig> make_port(const std::string& word, int number, const std::vector<Interface>& interfaces) {
+  const auto slash = word.find('/');
+  const auto name = word.substr(0, slash);
+  const auto known = std::find_if(interfaces.begin(), interfaces.end(),
+                                  [&](const Interface& one) { return one.name == name; });
+  if (known == interfaces.end()) {
+    return Error{ENODEV, "MRC_DEVICES: there is no interface '" + name + "' (see: ip link)"};
+  }
+  const auto address = address_for(*known, slash == std::string::npos ? "" : word.substr(slash + 1));
+  if (!address) return address.error();
+  PortConfig port;
+  port.id = PortId(static_cast<std::uint8_t>(number));
+  port.interface = *known;
+  port.address = *address;
+  port.gids = make_gid_table(*known, *address);
+  return port;
+}
+
+/// The EUI-64 of the first port's MAC; devices that share an interface differ in the last byte of their
+/// address.
+std::uint64_t make_guid(const DeviceConfig& device) {
+  const auto& first = device.ports.front();
+  std::uint64_t guid = 0;
+  for (int i = 8; i < 16; ++i) guid = guid << 8 | first.gids.front().gid[i];
+  std::uint64_t address = 0;
+  for (int i = 12; i < 16; ++i) address = address << 8 | first.address[i];
+  return first.interface.loopback ? guid ^ address : guid;
+}
+
+Result<DeviceConfig> make_device(const std::string& words, int number,
+                                 const std::vector<Interface>& interfaces) {
+  DeviceConfig device;
+  device.name = "mrc" + std::to_string(number);
+  for (const auto& word : split(words, ',')) {
+    if (device.ports.size() == static_cast<std::size_t>(kMaxPorts)) {
+      return Error{E2BIG, "MRC_DEVICES: a device has at most 31 ports"};
+    }
+    auto port = make_port(word, static_cast<int>(device.ports.size()) + 1, interfaces);
+    if (!port) return port.error();
+    device.ports.push_back(*std::move(port));
+  }
+  device.guid = make_guid(device);
+  return device;
+}
+
+std::string default_interface_of(const std::vector<Interface>& interfaces, const std::string& routed) {
+  const Interface* loopback = nullptr;
+  const Interface* first_up = nullptr;
+  for (const auto& one : interfaces) {
+    if (one.addresses.empty() || !one.up) continue;
+    if (one.name == routed) return routed;
+    if (one.loopback) {
+      loopback = &one;
+    } else if (first_up == nullptr) {
+      first_up = &one;
+    }
+  }
+  const Interface* chosen = first_up != nullptr ? first_up : loopback;
+  return chosen != nullptr ? chosen->name : std::string();
+}
+
+}  // namespace
+
+Result<std::vector<DeviceConfig>> make_devices(const std::optional<std::string>& mrc_devices,
+                                               const std::vector<Interface>& interfaces,
+                                               const std::string& default_interface) {
+  std::string setting = mrc_devices.value_or(default_interface_of(interfaces, default_interface));
+  std::vector<DeviceConfig> devices;
+  if (setting.empty()) return devices;  // MRC_DEVICES= means none, and so does a machine without an address
+  for (const auto& words : split(setting, ';')) {
+    auto device = make_device(words, static_cast<int>(devices.size()), interfaces);
+    if (!device) return device.error();
+    devices.push_back(*std::move(device));
+  }
+  return devices;
+}
+
+Result<std::vector<DeviceConfig>> discover() {
+  const auto interfaces = read_interfaces();
+  if (!interfaces) return interfaces.error();
+  const char* setting = std::getenv("MRC_DEVICES");
+  return make_devices(setting != nullptr ? std::optional<std::string>(setting) : std::nullopt, *interfaces,
+                      default_route_interface());
+}
+
+}  // namespace mrc::lib
