@@ -1,0 +1,229 @@
+#include "port/udp_port.h"
+
+#include <sys/socket.h>
+
+#include "port/traffic_test_support.h"
+
+namespace mrc::port {
+namespace {
+
+using testing::Arrival;
+using testing::pattern;
+using testing::receive;
+using testing::Sandbox;
+using testing::TestTrain;
+
+Address address(const char* text) { return *parse_address(text); }
+
+/// Two ports, each in its own namespace, over a veth; the parameter is the family.
+class UdpPortTest : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    auto made = Sandbox::make();
+    if (!made) GTEST_SKIP() << "no network namespaces here: " << made.error().what;
+    sandbox_ = std::move(*made);
+    left_address_ = address(v4() ? "10.77.0.1" : "fd77::1");
+    right_address_ = address(v4() ? "10.77.0.2" : "fd77::2");
+    sandbox_->stay_left();
+    left_ = open_left({.local = left_address_});
+    right_ = open_right({.local = right_address_, .timestamps = true});
+  }
+  static bool v4() { return GetParam() == AF_INET; }
+
+  std::unique_ptr<UdpPort> open_left(const UdpPortOptions& options) {
+    std::unique_ptr<UdpPort> out;
+    sandbox_->left([&] { out = opened(options); });
+    return out;
+  }
+  std::unique_ptr<UdpPort> open_right(const UdpPortOptions& options) {
+    std::unique_ptr<UdpPort> out;
+    sandbox_->right([&] { out = opened(options); });
+    return out;
+  }
+  static std::unique_ptr<UdpPort> opened(const UdpPortOptions& options) {
+    auto port = UdpPort::open(options);
+    EXPECT_TRUE(port) << (port ? "" : port.error().what);
+    return port ? std::move(*port) : nullptr;
+  }
+
+  std::unique_ptr<Sandbox> sandbox_;
+  Address left_address_, right_address_;
+  std::unique_ptr<UdpPort> left_, right_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Families, UdpPortTest, ::testing::Values(AF_INET, AF_INET6),
+                         [](const auto& param) { return param.param == AF_INET ? "v4" : "v6"; });
+
+TEST_P(UdpPortTest, CarriesOnePacketWithItsPathAndClass) {
+  TestTrain out(pattern(700), 700, right_address_, 50001);
+  out.train.tos = 18 << 2 | 2;
+  out.train.flow_label = 0x1BEEF;
+  ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+  EXPECT_EQ(out.train.error, 0);
+
+  const auto got = receive(*right_, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].bytes, out.bytes);
+  EXPECT_EQ(got[0].from, left_address_);
+  EXPECT_EQ(got[0].to, right_address_);
+  EXPECT_EQ(got[0].source_port, 50001);
+  EXPECT_EQ(got[0].tos, 18 << 2 | 2);
+  EXPECT_GT(got[0].arrival_ns, 0);
+  EXPECT_EQ(left_->capabilities().flow_label, !v4());
+  EXPECT_EQ(got[0].flow_label, v4() ? 0u : 0x1BEEFu);
+}
+
+TEST_P(UdpPortTest, CarriesATrainInOneMessageAndShowsItsPackets) {
+  TestTrain out(pattern(7 * 4160 + 1000), 4160, right_address_, 50002, 1333);
+  ASSERT_EQ(out.train.packets, 8);
+  ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+  const auto got = receive(*right_, 8);
+  ASSERT_EQ(got.size(), 8u);
+  std::string joined;
+  for (const Arrival& packet : got) joined += packet.bytes;
+  EXPECT_EQ(joined, out.bytes);
+  EXPECT_EQ(got[0].bytes.size(), 4160u);
+  EXPECT_EQ(got[7].bytes.size(), 1000u);
+  EXPECT_EQ(left_->counters().tx_packets, 8u);
+  EXPECT_EQ(right_->counters().rx_packets, 8u);
+  EXPECT_EQ(right_->counters().rx_bytes, out.bytes.size());
+}
+
+TEST_P(UdpPortTest, TakesTheLongestTrainThatItPromises) {
+  const Capabilities can = left_->capabilities();
+  TestTrain out(pattern(can.max_train_bytes), 4160, right_address_, 50003, 4096);
+  ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+  ASSERT_EQ(out.train.error, 0);
+  EXPECT_EQ(receive(*right_, out.train.packets).size(), out.train.packets);
+  TestTrain many(pattern(can.max_train * 64), 64, right_address_, 50003);
+  ASSERT_EQ(left_->tx({&many.train, 1}), 1u);
+  ASSERT_EQ(many.train.error, 0);
+  EXPECT_EQ(receive(*right_, can.max_train).size(), can.max_train);
+}
+
+TEST_P(UdpPortTest, KeepsTheRestOfATrainForTheNextCall) {
+  TestTrain out(pattern(10 * 100), 100, right_address_, 50004);
+  ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+  pollfd ready{right_->wait_fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ready, 1, 2000), 1);
+  RxPacket three[3];
+  std::string joined;
+  for (std::size_t n; (n = right_->rx(three)) != 0;)
+    for (std::size_t i = 0; i < n; ++i)
+      joined.append(reinterpret_cast<const char*>(three[i].data), three[i].size);
+  EXPECT_EQ(joined, out.bytes);
+}
+
+TEST_P(UdpPortTest, SendsABurstOverSeveralPathsInOrder) {
+  std::vector<std::unique_ptr<TestTrain>> trains;
+  std::vector<TxTrain> burst;
+  for (unsigned i = 0; i < 200; ++i) {
+    trains.push_back(
+        std::make_unique<TestTrain>(pattern(200 + i, i), 200 + i, right_address_, 51000 + i % 16));
+    burst.push_back(trains.back()->train);
+  }
+  ASSERT_EQ(left_->tx(burst), 200u);
+  const auto got = receive(*right_, 200);
+  ASSERT_EQ(got.size(), 200u);
+  for (unsigned i = 0; i < 200; ++i) {
+    EXPECT_EQ(got[i].bytes, trains[i]->bytes);
+    EXPECT_EQ(got[i].source_port, 51000 + i % 16);
+  }
+}
+
+TEST_P(UdpPortTest, ABadTrainStopsNoOther) {
+  TestTrain good(pattern(64), 64, right_address_, 50005), again(pattern(65, 2), 65, right_address_, 50005);
+  TestTrain too_long(pattern(20000), 20000, right_address_, 50005);
+  TestTrain no_port(pattern(64), 64, right_address_, 0);
+  TestTrain nowhere(pattern(64), 64, address(v4() ? "10.99.0.1" : "fd99::1"), 50005);
+  TestTrain other_family(pattern(64), 64, address(v4() ? "fd77::2" : "10.77.0.2"), 50005);
+  TxTrain empty{.packet_bytes = 10, .source_port = 50005, .to = &right_address_};
+  TxTrain burst[] = {good.train,         too_long.train, no_port.train, nowhere.train,
+                     other_family.train, empty,          again.train};
+  ASSERT_EQ(left_->tx(burst), 7u);
+  EXPECT_EQ(burst[0].error, 0);
+  EXPECT_EQ(burst[1].error, EMSGSIZE);
+  EXPECT_EQ(burst[2].error, EINVAL);
+  EXPECT_EQ(burst[3].error, ENETUNREACH);
+  EXPECT_EQ(burst[4].error, EINVAL);
+  EXPECT_EQ(burst[5].error, EINVAL);
+  EXPECT_EQ(burst[6].error, 0);
+  EXPECT_EQ(left_->counters().tx_discarded, 5u);
+  EXPECT_EQ(receive(*right_, 2).size(), 2u);
+}
+
+TEST_P(UdpPortTest, SharesASourcePortWithOtherSendersButNotWithStrangers) {
+  sandbox_->left([&] {
+    EXPECT_EQ(left_->prepare_source_port(50006), 0);
+    auto stranger = Fd(::socket(GetParam(), SOCK_DGRAM, 0));
+    const SocketAddress taken = to_socket_address(left_address_, 50007);
+    ASSERT_EQ(::bind(stranger.get(), &taken.any, taken.size), 0);
+    EXPECT_EQ(left_->prepare_source_port(50007), EADDRINUSE);
+    auto other = opened({.local = left_address_, .udp_port = 4792});
+    EXPECT_EQ(other->prepare_source_port(50006), 0);
+  });
+}
+
+TEST_P(UdpPortTest, TellsLinkChangesOnce) {
+  EXPECT_TRUE(left_->link().up);
+  EXPECT_EQ(left_->link().mtu, 9000u);
+  EXPECT_GT(left_->link().bits_per_second, 0u);
+  ASSERT_TRUE(sandbox_->right_shell("ip link set r0 down"));
+  const auto wait_for = [&](bool up) {
+    for (int i = 0; i < 50; ++i) {
+      pollfd ready{left_->wait_fd(), POLLIN, 0};
+      ::poll(&ready, 1, 100);
+      left_->service();
+      if (const auto event = left_->poll_link_event(); event && event->up == up) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(wait_for(false));
+  EXPECT_FALSE(left_->link().up);
+  EXPECT_FALSE(left_->poll_link_event());
+  ASSERT_TRUE(sandbox_->right_shell("ip link set r0 up"));
+  EXPECT_TRUE(wait_for(true));
+}
+
+TEST_P(UdpPortTest, ReceivesAtAliasesAndSaysWhichWasMeant) {
+  right_.reset();
+  ASSERT_TRUE(sandbox_->right_shell(v4() ? "ip addr add 10.77.0.99/24 dev r0"
+                                         : "ip addr add fd77::99/64 dev r0 nodad"));
+  right_ = open_right({.local = right_address_, .all_addresses = true, .bind_interface = true});
+  const Address alias = address(v4() ? "10.77.0.99" : "fd77::99");
+  TestTrain out(pattern(64), 64, alias, 50008);
+  ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+  const auto got = receive(*right_, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].to, alias);
+}
+
+TEST_P(UdpPortTest, CountsWhatTheKernelDroppedForWantOfRoom) {
+  right_.reset();
+  right_ = open_right({.local = right_address_, .receive_buffer = 4096});
+  for (unsigned i = 0; i < 100; ++i) {
+    TestTrain out(pattern(4000), 4000, right_address_, 50009);
+    ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+  }
+  const std::size_t first = receive(*right_, 100, 300).size();
+  EXPECT_LT(first, 100u);
+  TestTrain last(pattern(64), 64, right_address_, 50009);
+  ASSERT_EQ(left_->tx({&last.train, 1}), 1u);
+  ASSERT_EQ(receive(*right_, 1).size(), 1u);
+  EXPECT_EQ(right_->counters().rx_overrun, 100 - first);
+}
+
+TEST(UdpPortOpen, SaysWhatIsWrong) {
+  auto nowhere = UdpPort::open({.local = address("192.0.2.77")});
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, ENODEV);
+  auto first = UdpPort::open({.local = address("127.0.0.1"), .udp_port = 47911});
+  ASSERT_TRUE(first);
+  auto second = UdpPort::open({.local = address("127.0.0.1"), .udp_port = 47911});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, EADDRINUSE);
+  EXPECT_NE(second.error().what.find("47911"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mrc::port

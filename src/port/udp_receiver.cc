@@ -1,0 +1,171 @@
+#include "port/udp_receiver.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "port/udp_socket.h"
+
+namespace mrc::port {
+namespace {
+
+// A power of two apart, all messages would fall on the same cache sets.
+constexpr std::size_t kStride = UdpReceiver::kMaxMessageBytes + 1024 + 64;
+
+template <class T>
+T value_of(const cmsghdr& control) {
+  T value;
+  std::memcpy(&value, CMSG_DATA(&control), sizeof value);
+  return value;
+}
+
+/// What the control messages tell of one message.
+struct About {
+  Address from;
+  Address to;
+  std::uint32_t flow_label = 0;
+  std::int64_t arrival_ns = 0;
+  std::uint16_t source_port = 0;
+  std::uint8_t tos = 0;
+};
+
+void read_v4(const cmsghdr& control, About& about) {
+  if (control.cmsg_type == IP_TOS) about.tos = value_of<std::uint8_t>(control);
+  if (control.cmsg_type != IP_PKTINFO) return;
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr = value_of<in_pktinfo>(control).ipi_addr;
+  about.to = from_socket_address(reinterpret_cast<const sockaddr&>(to));
+}
+
+void read_v6(const cmsghdr& control, About& about) {
+  if (control.cmsg_type == kIpv6FlowInfo) {
+    const std::uint32_t info = ntohl(value_of<std::uint32_t>(control));
+    about.flow_label = info & 0xFFFFF;
+    about.tos = static_cast<std::uint8_t>(info >> 20);
+  } else if (control.cmsg_type == IPV6_PKTINFO) {
+    const auto info = value_of<in6_pktinfo>(control);
+    std::memcpy(about.to.ip.data(), &info.ipi6_addr, 16);
+    about.to.scope = IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr) ? info.ipi6_ifindex : 0;
+  }
+}
+
+std::int64_t nanoseconds(const timespec& at) { return std::int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec; }
+
+constexpr std::size_t kControlSpace =
+    CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(timespec)) + 4 * CMSG_SPACE(sizeof(int));
+
+}  // namespace
+
+struct UdpReceiver::Message {
+  SocketAddress socket_address;
+  About about;
+  iovec bytes;
+  std::uint32_t size;
+  std::uint32_t packet_bytes;
+  alignas(cmsghdr) char control[kControlSpace];
+};
+
+UdpReceiver::UdpReceiver(const Address& local)
+    : local_(local),
+      storage_(new std::byte[kStride * kMaxMessages]),
+      messages_(new Message[kMaxMessages]()),
+      headers_(new mmsghdr[kMaxMessages]()) {
+  for (std::size_t i = 0; i < kMaxMessages; ++i) {
+    messages_[i].bytes = {storage_.get() + i * kStride, kMaxMessageBytes};
+    headers_[i].msg_hdr.msg_name = &messages_[i].socket_address.any;
+    headers_[i].msg_hdr.msg_control = messages_[i].control;
+    headers_[i].msg_hdr.msg_iov = &messages_[i].bytes;
+    headers_[i].msg_hdr.msg_iovlen = 1;
+    rearm(i);
+  }
+}
+
+UdpReceiver::~UdpReceiver() = default;
+
+/// The kernel overwrites lengths with what it used: put back what there is.
+void UdpReceiver::rearm(std::size_t i) {
+  headers_[i].msg_hdr.msg_namelen = sizeof(sockaddr_in6);
+  headers_[i].msg_hdr.msg_controllen = kControlSpace;
+}
+
+std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& counters) {
+  if (current_ == available_ && !refill(fd, counters)) return 0;
+  std::size_t n = 0;
+  while (n < out.size() && current_ < available_) n += split(out.subspan(n));
+  counters.rx_packets += n;
+  for (const RxPacket& packet : out.first(n)) counters.rx_bytes += packet.size;
+  return n;
+}
+
+bool UdpReceiver::refill(int fd, Counters& counters) {
+  for (std::uint32_t i = 0; i < available_; ++i) rearm(i);
+  available_ = current_ = offset_ = 0;
+  const int got = ::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT, nullptr);
+  if (got <= 0) {
+    batch_ = 1;
+    return false;
+  }
+  available_ = static_cast<std::uint32_t>(got);
+  // A quiet socket is asked for one message, so that the answer isn't delayed by asking for a second one in
+  // vain.
+  batch_ = available_ == batch_ ? std::min(batch_ * 2, kMaxMessages) : std::max(available_, 1u);
+  for (std::uint32_t i = 0; i < available_; ++i) open_message(i, counters);
+  return true;
+}
+
+void UdpReceiver::open_message(std::size_t i, Counters& counters) {
+  Message& message = messages_[i];
+  msghdr& header = headers_[i].msg_hdr;
+  message.about = About{};
+  message.about.from = from_socket_address(message.socket_address.any);
+  message.about.to = local_;
+  // sin_port and sin6_port are the same two bytes.
+  message.about.source_port = ntohs(message.socket_address.v4.sin_port);
+  message.size = headers_[i].msg_len;
+  message.packet_bytes = message.size;
+  for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+    if (c->cmsg_level == IPPROTO_IP) read_v4(*c, message.about);
+    if (c->cmsg_level == IPPROTO_IPV6) read_v6(*c, message.about);
+    if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO)
+      message.packet_bytes = static_cast<std::uint32_t>(value_of<int>(*c));
+    if (c->cmsg_level != SOL_SOCKET) continue;
+    if (c->cmsg_type == SO_TIMESTAMPNS) message.about.arrival_ns = nanoseconds(value_of<timespec>(*c));
+    if (c->cmsg_type == SO_RXQ_OVFL) note_overruns(value_of<std::uint32_t>(*c), counters);
+  }
+}
+
+void UdpReceiver::note_overruns(std::uint32_t total, Counters& counters) {
+  counters.rx_overrun += total - overruns_;
+  overruns_ = total;
+}
+
+/// Views of the current message's packets, as many as fit; moves on when it is used up.
+std::size_t UdpReceiver::split(std::span<RxPacket> out) {
+  const Message& m = messages_[current_];
+  const auto* bytes = static_cast<const std::byte*>(m.bytes.iov_base);
+  std::size_t n = 0;
+  do {
+    const std::uint32_t size = std::min(m.packet_bytes, m.size - offset_);
+    out[n++] = {.data = bytes + offset_,
+                .size = size,
+                .flow_label = m.about.flow_label,
+                .from = &m.about.from,
+                .to = &m.about.to,
+                .source_port = m.about.source_port,
+                .tos = m.about.tos,
+                .arrival_ns = m.about.arrival_ns};
+    offset_ += size;
+  } while (n < out.size() && offset_ < m.size);
+  if (offset_ >= m.size) {
+    ++current_;
+    offset_ = 0;
+  }
+  return n;
+}
+
+}  // namespace mrc::port

@@ -1,0 +1,46 @@
+// Packets in from one UDP socket: reads several messages at a time and shows each coalesced packet (UDP_GRO)
+// as its own view.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <memory>
+#include <span>
+
+#include "port/port.h"
+
+namespace mrc::port {
+
+class UdpReceiver {
+ public:
+  /// `local` is what RxPacket::to says when the socket doesn't tell the destination of each packet.
+  explicit UdpReceiver(const Address& local);
+  ~UdpReceiver();
+
+  /// As Port::rx, from this socket. Views live until the next call.
+  std::size_t receive(int fd, std::span<RxPacket> out, Counters& counters);
+
+  static constexpr std::uint32_t kMaxMessages = 32;
+  static constexpr std::uint32_t kMaxMessageBytes = 65536;
+
+ private:
+  struct Message;
+
+  void rearm(std::size_t i);
+  bool refill(int fd, Counters& counters);
+  void open_message(std::size_t i, Counters& counters);
+  void note_overruns(std::uint32_t total, Counters& counters);
+  std::size_t split(std::span<RxPacket> out);
+
+  Address local_;
+  std::unique_ptr<std::byte[]> storage_;
+  std::unique_ptr<Message[]> messages_;
+  std::unique_ptr<mmsghdr[]> headers_;
+  std::uint32_t batch_ = 1;      // messages to ask for: grows while reads come back full
+  std::uint32_t available_ = 0;  // messages of the last read
+  std::uint32_t current_ = 0;    // message being split
+  std::uint32_t offset_ = 0;     // into it
+  std::uint32_t overruns_ = 0;   // the socket's drop counter, as last told
+};
+
+}  // namespace mrc::port

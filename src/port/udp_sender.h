@@ -1,0 +1,53 @@
+// Trains out through UDP sockets: each train is one message with a segment size (UDP_SEGMENT), consecutive
+// trains of one source port leave in one sendmmsg. Storage for a burst is here once and for all, so sending
+// allocates nothing.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <memory>
+#include <span>
+
+#include "port/port.h"
+#include "port/send_sockets.h"
+
+namespace mrc::port {
+
+class UdpSender {
+ public:
+  struct Options {
+    SendSockets::Options sockets;
+    std::uint16_t udp_port = 4791;
+    int own_socket = -1;  // bound to udp_port itself: sends for the EV whose source port is udp_port
+  };
+  explicit UdpSender(Options options);
+  ~UdpSender();
+
+  /// As Port::tx. `counters` takes what was sent and discarded.
+  std::size_t send(std::span<TxTrain> trains, Counters& counters);
+  int blocked_fd() const { return blocked_fd_; }
+  bool flow_label() const { return options_.sockets.flow_label; }
+  int prepare(std::uint16_t source_port);
+
+  static constexpr std::uint32_t kMaxBurst = 64;
+  static constexpr std::uint32_t kMaxPieces = 1024;  // UIO_MAXIOV
+  static constexpr std::uint32_t kMaxTrain = 64;     // UDP_MAX_SEGMENTS of the oldest kernel with UDP_SEGMENT
+
+ private:
+  struct Message;
+
+  int socket_for(std::uint16_t source_port);
+  int check(const TxTrain& train) const;
+  void fill(std::size_t i, const TxTrain& train);
+  std::size_t gather(std::span<TxTrain> trains);
+  std::size_t push(int fd, std::span<TxTrain> run, Counters& counters);
+
+  Options options_;
+  bool v4_;
+  SendSockets sockets_;
+  int blocked_fd_ = -1;
+  std::unique_ptr<Message[]> messages_;
+  std::unique_ptr<mmsghdr[]> headers_;
+};
+
+}  // namespace mrc::port
