@@ -33,6 +33,7 @@ struct Parsed {
   IpAddress outer_destination;
   Encapsulation encapsulation = Encapsulation::datagram;
   Reached reached = Reached::nothing;
+  std::uint8_t opcode = 0;  // BTH byte 0, from Reached::bth on: the packet has no body when that was refused
   bool cut = false;  // fewer bytes than the headers announce
 };
 

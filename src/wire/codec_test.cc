@@ -50,6 +50,7 @@ TEST(Codec, EveryPacketInEveryFrameComesBack) {
         expect_same(packet, parsed, payload);
         EXPECT_EQ(parsed.envelope, envelope);
         EXPECT_EQ(parsed.encapsulation, encapsulation);
+        EXPECT_EQ(Opcode{parsed.opcode}, op);
         EXPECT_EQ(parsed.datagram.source, route.source);
         EXPECT_EQ(parsed.datagram.destination, route.destination);
         EXPECT_EQ(parsed.outer_destination, route.usid_carrier.value_or(IpAddress{}));

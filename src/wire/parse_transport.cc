@@ -166,6 +166,7 @@ Verdict parse_transport(Bytes udp_payload, const Settings& settings, Parsed& out
   out.packet.dqpn = bth.dqpn();
   out.packet.psn = bth.psn();
   out.packet.pkey = bth.pkey();
+  out.opcode = bth.opcode();
   out.reached = Reached::bth;
   const Verdict v = parse_body(bth, rest, settings, out);
   if (v == Verdict::too_short) return short_verdict;
