@@ -1,8 +1,8 @@
 // Congestion control as the requestor sees it: a page that never sees a packet.
 //
-// One Congestion serves one destination: all QPs toward it share the window. It counts bytes in flight, is told what
-// happened to them, and answers one question: may another packet go?
-// Bytes are UDP length + 40 at both ends.
+// One Congestion serves one destination: all QPs toward it share the window. It counts bytes in flight, is
+// told what happened to them, and answers one question: may another packet go? Bytes are UDP length + 40 at
+// both ends.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,21 @@ class Congestion {
   virtual void on_send(Time now, std::uint32_t bytes) = 0;
 
   struct Feedback {
-    std::uint64_t newly = 0;           // bytes that the peer received since its previous report
-    std::optional<Duration> rtt;       // of the packet that triggered the SACK, service time taken out
-    bool ecn = false;                  // that packet carried CE
-    std::uint8_t penalty = 0;          // rcv_cwnd_pen
-    bool restore = false;              // restore_cwnd
+    std::uint64_t newly = 0;      // bytes that the peer received since its previous report
+    std::optional<Duration> rtt;  // of the packet that triggered the SACK, service time taken out
+    bool ecn = false;             // that packet carried CE
+    std::uint8_t penalty = 0;     // rcv_cwnd_pen
+    bool restore = false;         // restore_cwnd
   };
   virtual void on_sack(Time now, const Feedback& feedback) = 0;
 
-  /// The packet was cut on the way: it left flight, and a queue was full. `last_hop`: at the receiver's own port.
+  /// The packet was cut on the way: it left flight, and a queue was full. `last_hop`: at the receiver's own
+  /// port.
   virtual void on_trim(Time now, std::uint32_t bytes, bool last_hop) = 0;
   /// The packet is inferred to be gone.
   virtual void on_loss(Time now, std::uint32_t bytes) = 0;
-  /// A QP has nothing outstanding any more: what its packets still hold of the flight (rounding, lost reports;
-  /// may be negative) is returned.
+  /// A QP has nothing outstanding any more: what its packets still hold of the flight (rounding, lost
+  /// reports; may be negative) is returned.
   virtual void on_settled(Time now, std::int64_t bytes) = 0;
 
   /// May a packet of at most `bytes` leave now?

@@ -21,36 +21,41 @@ namespace mrc::engine {
 struct QpConfig {
   Qpn local;
   Qpn remote;
-  Psn send_psn;                       // first PSN that we send
-  Psn receive_psn;                    // first PSN that the peer sends
+  Psn send_psn;     // first PSN that we send
+  Psn receive_psn;  // first PSN that the peer sends
   QpLimits limits;
   RequestorSettings requestor;
   ResponderSettings responder;
   PathSettings paths;
-  std::span<const Path> path_table;   // the EV profile; outlives the QP
+  std::span<const Path> path_table;  // the EV profile; outlives the QP
   std::uint64_t seed = 0;
 };
 
 /// One MRC queue pair, both directions, without I/O.
 ///
-/// Everything that happens is an input, `handle_*(now, ...)` or `post_*`; everything that follows is drained from the
-/// outputs, `poll_*`, until they say that there is nothing more. After each input, and when `next_timeout()` has come,
-/// drain again. `now` never runs backwards. Time, memory access and the network are arguments: a QP owns no clock,
-/// socket, lock or random device, logs nothing, and allocates nothing after creation; records of packets in flight come
-/// from the NIC's RecordPool, and an empty pool means "later", not an error. Packets are values (wire/packet.h).
+/// Everything that happens is an input, `handle_*(now, ...)` or `post_*`; everything that follows is drained
+/// from the outputs, `poll_*`, until they say that there is nothing more. After each input, and when
+/// `next_timeout()` has come, drain again. `now` never runs backwards. Time, memory access and the network
+/// are arguments: a QP owns no clock, socket, lock or random device, logs nothing, and allocates nothing
+/// after creation; records of packets in flight come from the NIC's RecordPool, and an empty pool means
+/// "later", not an error. Packets are values (wire/packet.h).
 ///
-///   in    post_send, post_receive      work; refused with an errno when the queue is full or the state is wrong
-///         handle_packet                one arrival; the Verdict says what became of it, and `ok` for a Write means that the
+///   in    post_send, post_receive      work; refused with an errno when the queue is full or the state is
+///   wrong
+///         handle_packet                one arrival; the Verdict says what became of it, and `ok` for a Write
+///         means that the
 ///                                      caller copies the payload to its address now, exactly once
 ///         handle_timeout               next_timeout() has passed
 ///         handle_port, handle_peer_ports   a local port, or the peer's ports, went down or came up
 ///         set_ev_state                 the controller's word on an EV
-///   out   poll_transmit                the next packet for one of the ports that have room: control first, then probes,
+///   out   poll_transmit                the next packet for one of the ports that have room: control first,
+///   then probes,
 ///                                      repairs, new data
 ///         poll_completion              the next completion, in order, each exactly once
 ///         next_timeout                 when to call handle_timeout at the latest
 ///
-/// REQUIRES: the congestion controller, the pool, the path table and the sink outlive the QP; one thread at a time.
+/// REQUIRES: the congestion controller, the pool, the path table and the sink outlive the QP; one thread at a
+/// time.
 class QueuePair {
  public:
   QueuePair(const QpConfig& config, Congestion& congestion, RecordPool& pool, EventSink* sink = nullptr);
@@ -59,7 +64,10 @@ class QueuePair {
   int modify(Time now, QpState next);
 
   /// The index of the posted work (see Transmit::work), or an errno.
-  struct Posted { int error = 0; std::uint16_t work = 0; };
+  struct Posted {
+    int error = 0;
+    std::uint16_t work = 0;
+  };
   Posted post_send(Time now, const SendWork& work);
   int post_receive(std::uint64_t wr_id);
 
@@ -76,15 +84,17 @@ class QueuePair {
   Time next_timeout() const;
 
   QpState state() const { return state_; }
-  SendState send_state() const;
+  SendState send_state() const { return requestor_.send_state(); }
   const PathSet& paths() const { return paths_; }
   const Requestor& requestor() const { return requestor_; }
   Responder& responder() { return responder_; }
 
  private:
   void enter(Time now, QpState next);
+  void settle_state(Time now);
+  Verdict dispatch(Time now, const wire::Packet& packet, const wire::Envelope& envelope, Memory& memory);
 
-  QpConfig config_;
+  Qpn local_, remote_;
   QpState state_ = QpState::reset;
   Narrator say_;
   PathSet paths_;

@@ -1,5 +1,5 @@
-// Every knob of the engine on one page, each with its sentence. Defaults are the specification's, or our decision
-// where it is silent; docs/decisions says why.
+// Every knob of the engine on one page, each with its sentence. Defaults are the specification's, or our
+// decision where it is silent; docs/decisions says why.
 #pragma once
 
 #include <cstdint>
@@ -10,46 +10,48 @@
 namespace mrc::engine {
 
 struct PathSettings {
-  std::uint16_t active_per_plane = 0;   // EVs in rotation per plane, the rest in reserve; 0: all
-  std::uint16_t min_active = 1;         // an EV is not withdrawn when fewer than this many would stay in use
-  std::uint8_t spray_unit = 1;          // consecutive packets on one EV; 1 is the conformant mode
-  std::uint8_t probes_to_return = 3;    // answers in a row that bring an ASSUMED_BAD EV back
+  std::uint16_t active_per_plane = 0;  // EVs in rotation per plane, the rest in reserve; 0: all
+  std::uint16_t min_active = 1;        // an EV is not withdrawn when fewer than this many would stay in use
+  std::uint8_t spray_unit = 1;         // consecutive packets on one EV; 1 is the conformant mode
+  std::uint8_t probes_to_return = 3;   // answers in a row that bring an ASSUMED_BAD EV back
   std::uint8_t max_probes_to_return = 48;  // for an EV that keeps failing while the others do not
-  Duration probe_backoff_max = 1s;      // an unanswered probe doubles its interval up to this
+  Duration probe_backoff_max = 1s;         // an unanswered probe doubles its interval up to this
 };
 
 enum class WindowPolicy : std::uint8_t { nack, drop };  // a PSN beyond the receive window
 
 struct ResponderSettings {
-  std::uint32_t sack_bytes = 16 * 1024;   // a SACK at least every so many bytes
-  std::uint32_t sack_min_count = 1024;    // each packet counts at least this many bytes toward it
+  std::uint32_t sack_bytes = 16 * 1024;  // a SACK at least every so many bytes
+  std::uint32_t sack_min_count = 1024;   // each packet counts at least this many bytes toward it
   WindowPolicy out_of_window = WindowPolicy::nack;
-  bool trim_nack = true;                  // both sides enabled trim NACKs
-  bool service_time = true;               // advance the echoed timestamp by the time the packet was held
+  bool trim_nack = true;     // both sides enabled trim NACKs
+  bool service_time = true;  // advance the echoed timestamp by the time the packet was held
 };
 
 struct RequestorSettings {
-  std::uint8_t timeout = 14;              // 1.024 us * 2^t without progress is one retry
-  std::uint8_t linear_retries = 7;        // at that timeout; then
-  std::uint8_t exponential_retries = 7;   // doubling each time; 25 means for ever
-  bool timestamps = true;                 // TSETH in data packets
+  std::uint8_t timeout = 14;             // 1.024 us * 2^t without progress is one retry
+  std::uint8_t linear_retries = 7;       // at that timeout; then
+  std::uint8_t exponential_retries = 7;  // doubling each time; 25 means for ever
+  bool timestamps = true;                // TSETH in data packets
+  bool trimmable = true;                 // the peer answers trimmed packets with a NACK
   // Loss inference: see docs/engine/loss.md.
-  std::uint8_t suspect_eighths = 10;      // silent for 10/8 of its path's RTT: ask the path with a probe
-  Duration suspect_slack = 2us;           // added, for the responder's SACK coalescing and clock grain
-  Duration initial_rtt = 100us;           // until the first sample
+  std::uint8_t suspect_eighths = 10;  // silent for 10/8 of its path's RTT: ask the path with a probe
+  std::uint8_t silence_eighths = 12;  // and silent to the probe for 12/8 of it: the path is dead
+  Duration suspect_slack = 2us;       // added, for the responder's SACK coalescing and clock grain
+  Duration initial_rtt = 100us;       // until the first sample
 };
 
 inline constexpr std::uint8_t kRetryForEver = 25;
 
 struct QpLimits {
-  std::uint16_t send_depth = 128;         // work requests outstanding
-  std::uint16_t recv_depth = 128;         // receives posted for immediates
+  std::uint16_t send_depth = 128;  // work requests outstanding
+  std::uint16_t recv_depth = 128;  // receives posted for immediates
   std::uint16_t path_mtu = 4096;
-  std::uint8_t mpr = kMinMpr;             // as requestor: units of kMprUnit that the peer accepts
-  std::uint8_t mpr_dest = kMinMpr;        // as responder: units that we accept
-  std::uint16_t max_wimm = 32;            // immediates in flight, as requestor
-  std::uint16_t max_wimm_dest = 32;       // as responder
-  bool dynamic_mpr = false;               // both ends enabled it
+  std::uint8_t mpr = kMinMpr;        // as requestor: units of kMprUnit that the peer accepts
+  std::uint8_t mpr_dest = kMinMpr;   // as responder: units that we accept
+  std::uint16_t max_wimm = 32;       // immediates in flight, as requestor
+  std::uint16_t max_wimm_dest = 32;  // as responder
+  bool dynamic_mpr = false;          // both ends enabled it
 };
 
 }  // namespace mrc::engine

@@ -61,12 +61,13 @@ struct Completion {
 struct Transmit {
   wire::Packet packet;
   wire::Envelope envelope;
-  EvSlot slot;              // which of the QP's EVs
-  std::uint16_t work = 0;   // for a Write: index of the posted work, as returned by post_send
+  EvSlot slot;               // which of the QP's EVs
+  std::uint16_t work = 0;    // for a Write: index of the posted work, as returned by post_send
   std::uint32_t offset = 0;  // for a Write: first payload byte within the message
 };
 
-/// May this write touch memory? The NIC's region table answers; the engine asks exactly once per placed packet.
+/// May this write touch memory? The NIC's region table answers; the engine asks exactly once per placed
+/// packet.
 class Memory {
  public:
   enum class Access : std::uint8_t { ok, bad_rkey, no_access, out_of_bounds };

@@ -1,0 +1,208 @@
+// How PathSet asks: the question to a suspect path, and the bursts by which a withdrawn EV earns its way
+// back.
+#include <algorithm>
+
+#include "engine/path_set.h"
+
+namespace mrc::engine {
+namespace {
+
+// A probe id says what it is about: the top bit tells questions from revivals, so that no answer is taken for
+// another.
+constexpr std::uint16_t kQuestionBit = 0x8000;
+constexpr int kBurst = 3;
+
+Time time_of(Ticks due, Time now) { return now - due.age(now); }
+
+std::uint32_t clamp_patience(Duration d) {
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(d.count(), 0, UINT32_MAX));
+}
+
+}  // namespace
+
+PendingProbe* PathSet::free_probe() {
+  for (auto& p : probes_) {
+    if (!p.open()) return &p;
+  }
+  return nullptr;
+}
+
+bool PathSet::suspect(EvSlot s, Duration patience) {
+  PendingProbe* const p = free_probe();
+  if (p == nullptr) return false;
+  *p = {.question = Question::suspect, .slot = s, .patience = clamp_patience(patience)};
+  slots_[s.value].held = true;
+  if (unit_ == s) unit_left_ = 0;
+  return true;
+}
+
+void PathSet::ask_anyone(Time now, std::optional<EvSlot> not_this, Duration patience) {
+  for (const auto& p : probes_) {
+    if (p.question == Question::anyone) return;  // already asking
+  }
+  PendingProbe* const p = free_probe();
+  const auto other = choose(now, usable_ports(), not_this);
+  if (p == nullptr || !other || other == not_this) return;
+  *p = {.question = Question::anyone, .slot = *other, .patience = clamp_patience(patience)};
+}
+
+std::optional<PathSet::ProbeToSend> PathSet::poll_probe(Time now, PortMask room, TxOrder order) {
+  const PortMask open = room & usable_ports();
+  if (auto p = poll_question(now, open, order)) return p;
+  if (withdrawn_ > 0 && next_revival_ <= now) return poll_revival(now, open);
+  return std::nullopt;
+}
+
+std::optional<PathSet::ProbeToSend> PathSet::poll_question(Time now, PortMask open, TxOrder order) {
+  for (std::size_t i = 0; i < probes_.size(); ++i) {
+    PendingProbe& p = probes_[i];
+    if (!p.open() || p.sent || !open.has(path(p.slot).port)) continue;
+    p.sent = true;
+    p.sent_at = now;
+    p.order = order;
+    p.id = static_cast<std::uint16_t>(kQuestionBit | next_question_++ << 4 | i);
+    return ProbeToSend{p.slot, p.id};
+  }
+  return std::nullopt;
+}
+
+std::optional<PathSet::Answer> PathSet::on_probe_answer(Time now, std::uint16_t id) {
+  if ((id & kQuestionBit) == 0) return on_revival_answer(now, id);
+  PendingProbe& p = probes_[id % probes_.size()];
+  if (!p.open() || !p.sent || p.id != id) return std::nullopt;
+  const Answer answer{p.slot, p};
+  p.question = Question::free;
+  slots_[p.slot.value].held = false;
+  return answer;
+}
+
+std::optional<EvSlot> PathSet::poll_silent(Time now, Ticks heard) {
+  for (auto& p : probes_) {
+    if (p.question != Question::suspect || !p.sent || now < p.deadline()) continue;
+    p.expired = true;
+    if (!heard.after(Ticks(p.sent_at))) continue;
+    p.question = Question::free;
+    slots_[p.slot.value].held = false;
+    return p.slot;
+  }
+  return std::nullopt;
+}
+
+// --- revival ---
+
+std::uint16_t PathSet::revival_id(EvSlot s, int burst, int index) {
+  return static_cast<std::uint16_t>(s.value << 5 | burst << 2 | index);
+}
+
+/// MRC-EV-008: uniform loss must not starve a QP of paths, so only an EV that loses clearly more than its
+/// share has to answer more often than the default before it is trusted again.
+int PathSet::needed(const Slot& slot) const {
+  const int share = static_cast<int>(2 * recent_losses_ / slots_.size());
+  const int excess = std::clamp(slot.losses - 1 - share, 0, 4);
+  return std::min<int>(settings_.probes_to_return << excess, settings_.max_probes_to_return);
+}
+
+void PathSet::count_loss(Slot& slot) {
+  if (slot.losses < 255) ++slot.losses;
+  if (++recent_losses_ < 4 * slots_.size()) return;
+  recent_losses_ = 0;
+  for (auto& s : slots_) recent_losses_ += (s.losses /= 2);
+}
+
+int PathSet::burst_size(const Slot& slot) const { return std::clamp(needed(slot) - slot.streak, 1, kBurst); }
+
+void PathSet::rest(Time now, Slot& slot, Duration wait) {
+  slot.revival = Revival::resting;
+  slot.asked = 0;
+  slot.unanswered = 0;
+  slot.due = Ticks(now + wait);
+  next_revival_ = std::min(next_revival_, now + wait);
+}
+
+std::optional<PathSet::ProbeToSend> PathSet::poll_revival(Time now, PortMask open) {
+  Time soonest = kNever;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.state != EvState::assumed_bad || !port_usable(table_[i].port)) continue;
+    const EvSlot s(static_cast<std::uint16_t>(i));
+    if (slot.revival == Revival::waiting && slot.due.age(now) >= Duration::zero()) end_burst(now, s);
+    if (slot.revival == Revival::resting && slot.due.age(now) >= Duration::zero()) {
+      slot.revival = Revival::asking;
+      slot.burst = static_cast<std::uint8_t>((slot.burst + 1) & 7);
+    }
+    if (slot.revival == Revival::asking && open.has(table_[i].port)) {
+      const int index = slot.asked;
+      slot.asked = static_cast<std::uint8_t>(index + 1) & 7;
+      slot.unanswered = static_cast<std::uint8_t>(slot.unanswered | 1 << index) & 0xF;
+      if (index + 1 >= burst_size(slot)) {
+        slot.revival = Revival::waiting;
+        slot.due = Ticks(now + patience_);
+      }
+      next_revival_ = now;
+      return ProbeToSend{s, revival_id(s, slot.burst, index)};
+    }
+    soonest =
+        std::min(soonest, slot.revival == Revival::asking ? now + patience_ / 8 : time_of(slot.due, now));
+  }
+  next_revival_ = soonest;
+  return std::nullopt;
+}
+
+void PathSet::end_burst(Time now, EvSlot s) {
+  Slot& slot = slots_[s.value];
+  slot.streak = 0;
+  // MRC-EV-007: unanswered probes back off, up to the configured longest interval.
+  const Duration wait = patience_ * (std::int64_t{1} << slot.backoff);
+  if (wait < settings_.probe_backoff_max) ++slot.backoff;
+  rest(now, slot, std::min(wait, settings_.probe_backoff_max));
+}
+
+std::optional<PathSet::Answer> PathSet::on_revival_answer(Time now, std::uint16_t id) {
+  const EvSlot s(static_cast<std::uint16_t>(id >> 5));
+  if (s.value >= slots_.size()) return std::nullopt;
+  Slot& slot = slots_[s.value];
+  const std::uint8_t bit = static_cast<std::uint8_t>(1 << (id & 3));
+  if (slot.state != EvState::assumed_bad || slot.burst != (id >> 2 & 7) || (slot.unanswered & bit) == 0)
+    return std::nullopt;
+  slot.unanswered = static_cast<std::uint8_t>(slot.unanswered & ~bit) & 0xF;
+  ++slot.streak;
+  slot.backoff = 0;
+  if (slot.streak >= needed(slot)) {
+    return_to_service(now, s, PathCause::probed);
+  } else if (slot.revival == Revival::waiting && slot.unanswered == 0) {
+    rest(now, slot, Duration::zero());
+  }
+  return Answer{s, std::nullopt};
+}
+
+void PathSet::return_to_service(Time now, EvSlot s, PathCause cause) {
+  slots_[s.value].revival = Revival::none;
+  slots_[s.value].held = false;
+  if (state(s) != EvState::good) change(now, s, EvState::good, cause);
+}
+
+void PathSet::hurry(Time now) {
+  for (auto& slot : slots_) {
+    if (slot.state != EvState::assumed_bad || slot.revival != Revival::resting) continue;
+    slot.backoff = 0;
+    rest(now, slot, Duration::zero());
+  }
+}
+
+void PathSet::handle_timeout(Time now) {
+  for (auto& p : probes_) {
+    if (!p.open() || !p.sent || now < p.deadline()) continue;
+    p.expired = true;
+    if (p.question == Question::anyone) p.question = Question::free;
+  }
+}
+
+Time PathSet::next_timeout() const {
+  Time t = withdrawn_ > 0 ? next_revival_ : kNever;
+  for (const auto& p : probes_) {
+    if (p.open() && p.sent && !p.expired) t = std::min(t, p.deadline());
+  }
+  return t;
+}
+
+}  // namespace mrc::engine

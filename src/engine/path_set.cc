@@ -1,0 +1,142 @@
+#include "engine/path_set.h"
+
+#include <algorithm>
+
+namespace mrc::engine {
+
+PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std::uint64_t seed, Narrator say)
+    : table_(table),
+      settings_(settings),
+      prng_(seed),
+      say_(say),
+      slots_(table.size()),
+      rotation_(table, settings.active_per_plane),
+      reverse_(static_cast<std::size_t>(rotation_.planes())) {
+  MRC_CHECK(!table.empty() && table.size() <= kMaxEvs);
+  for (int p = 0; p < rotation_.planes(); ++p) {
+    const auto run = rotation_.in_rotation(p);
+    reverse_[static_cast<std::size_t>(p)] = EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]);
+  }
+}
+
+// MRC-EV-001: the EV is chosen at send time, per packet, among GOOD EVs whose port has room.
+std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid) {
+  const PortMask open = room & usable_ports();
+  if (unit_left_ > 0 && unit_ != avoid && open.has(path(*unit_).port)) {
+    --unit_left_;
+    return unit_;
+  }
+  std::optional<EvSlot> second_best;
+  bool skipped = false;
+  for (int tries = rotation_.active(); tries >= 0; --tries) {
+    const auto s = rotation_.next(open, prng_);
+    if (!s) break;
+    Slot& slot = slots_[s->value];
+    // MRC-EV-003: SKIP ends when the rotation meets it; at most one per packet sent.
+    if (slot.state == EvState::skip && !skipped) {
+      skipped = true;
+      change(now, *s, EvState::good, PathCause::start);
+      second_best = s;
+      continue;
+    }
+    second_best = s;
+    if (slot.held || s == avoid) continue;
+    break;
+  }
+  unit_ = second_best;
+  unit_left_ = static_cast<std::uint8_t>(settings_.spray_unit - 1);
+  return second_best;
+}
+
+// MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
+std::optional<EvSlot> PathSet::choose_control(PortMask room) {
+  const PortMask open = room & usable_ports();
+  for (int i = 0; i < rotation_.planes(); ++i) {
+    control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());
+    if (open.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
+  }
+  return std::nullopt;
+}
+
+std::optional<EvSlot> PathSet::find(Ev echoed) const {
+  for (std::size_t i = 0; i < table_.size(); ++i) {
+    const bool same =
+        table_[i].ev == echoed || (echoed.value <= 0xFFFF && (table_[i].ev.value & 0xFFFF) == echoed.value);
+    if (same) return EvSlot(static_cast<std::uint16_t>(i));
+  }
+  return std::nullopt;
+}
+
+// MRC-EV-002: ECN or a trim makes an EV miss one turn; the path works, its queue was long.
+void PathSet::note_skip(Time now, EvSlot s, PathCause cause) {
+  if (state(s) == EvState::good) change(now, s, EvState::skip, cause);
+}
+
+// MRC-EV-004: a packet that vanished without a trim takes its EV out of service.
+void PathSet::note_bad(Time now, EvSlot s, PathCause cause) {
+  Slot& slot = slots_[s.value];
+  slot.held = false;
+  if (slot.state == EvState::assumed_bad || slot.state == EvState::denied) return;
+  count_loss(slot);
+  if (!may_withdraw(s)) return;
+  change(now, s, EvState::assumed_bad, cause);
+  slot.streak = 0;
+  slot.backoff = 0;
+  rest(now, slot, Duration::zero());
+}
+
+bool PathSet::set_state(Time now, EvSlot s, EvState wanted) {
+  if (s.value >= table_.size()) return false;
+  if (wanted == EvState::denied) {
+    if (state(s) != EvState::denied) change(now, s, EvState::denied, PathCause::controller);
+    slots_[s.value].held = false;
+    slots_[s.value].revival = Revival::none;
+    return true;
+  }
+  if (wanted == EvState::assumed_bad && state(s) != EvState::denied) {
+    note_bad(now, s, PathCause::controller);
+    return true;
+  }
+  if (wanted != EvState::good) return false;
+  return_to_service(now, s, PathCause::controller);
+  return true;
+}
+
+void PathSet::set_port(Time now, PortId port, bool up) {
+  if (local_up_.has(port) == up) return;
+  up ? local_up_.add(port) : local_up_.remove(port);
+  if (up) hurry(now);
+}
+
+void PathSet::set_peer_ports(Time now, PortMask up) {
+  const bool gained = (up.bits() & ~peer_up_.bits()) != 0;
+  peer_up_ = up;
+  if (gained) hurry(now);
+}
+
+void PathSet::change(Time now, EvSlot s, EvState to, PathCause cause) {
+  Slot& slot = slots_[s.value];
+  const EvState from = slot.state;
+  slot.state = to;
+  const auto out = [](EvState e) { return e == EvState::assumed_bad || e == EvState::denied; };
+  withdrawn_ =
+      static_cast<std::uint16_t>(withdrawn_ + (to == EvState::assumed_bad) - (from == EvState::assumed_bad));
+  // MRC-EV-005: a withdrawn EV is replaced from the same plane, so that planes stay evenly loaded.
+  if (out(to) && !out(from))
+    rotation_.withdraw(s, [&](EvSlot r) { return slots_[r.value].state == EvState::good; });
+  if (!out(to) && out(from)) rotation_.admit(s);
+  if (unit_ == s && out(to)) unit_left_ = 0;
+  say_(now, PathChanged{s, path(s).port, from, to, cause});
+}
+
+// MRC-EV-006: never fewer in use than min_active. Counted over planes that work: a dead plane's EVs are no
+// use.
+bool PathSet::may_withdraw(EvSlot s) const {
+  int in_use = 0;
+  for (int p = 0; p < rotation_.planes(); ++p) {
+    if (port_usable(rotation_.port_of(p))) in_use += rotation_.active_in(p);
+  }
+  return in_use > settings_.min_active || !port_usable(path(s).port);
+}
+
+}  // namespace mrc::engine

@@ -1,0 +1,126 @@
+// The paths of one QP: the state of each EV, and how a doubted one is asked and a withdrawn one comes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/fixed_array.h"
+#include "base/ids.h"
+#include "base/prng.h"
+#include "engine/events.h"
+#include "engine/probe_table.h"
+#include "engine/record_pool.h"
+#include "engine/rotation.h"
+#include "engine/settings.h"
+
+namespace mrc::engine {
+
+inline constexpr int kMaxEvs = 1024;
+
+class PathSet {
+ public:
+  /// REQUIRES 1 <= table.size() <= kMaxEvs; the table outlives the set.
+  PathSet(std::span<const Path> table, const PathSettings& settings, std::uint64_t seed, Narrator say);
+
+  // --- choosing ---
+  /// The next EV for data through one of the ports that have room; not `avoid`, if there is any other.
+  std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {});
+  /// An EV for control packets: planes take turns, each on an EV that is known to work.
+  std::optional<EvSlot> choose_control(PortMask room);
+  /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
+  std::optional<EvSlot> find(Ev echoed) const;
+  const Path& path(EvSlot s) const { return table_[s.value]; }
+
+  // --- what happened on a path ---
+  void note_skip(Time now, EvSlot s, PathCause cause);
+  void note_bad(Time now, EvSlot s, PathCause cause);
+  void note_works(EvSlot s) { reverse_[rotation_.plane_of(path(s).port)] = s; }
+  bool set_state(Time now, EvSlot s, EvState state);  // the controller's word: DENIED, or GOOD again
+  void set_port(Time now, PortId port, bool up);
+  void set_peer_ports(Time now, PortMask up);
+
+  // --- asking a path ---
+  /// Holds the EV back from data and asks it; the answer, or the silence, decides. False: no room to ask now.
+  bool suspect(EvSlot s, Duration patience);
+  bool is_suspect(EvSlot s) const { return slots_[s.value].held; }
+  /// Asks on any working EV but this one whether the peer is there.
+  void ask_anyone(Time now, std::optional<EvSlot> not_this, Duration patience);
+  struct ProbeToSend {
+    EvSlot slot;
+    std::uint16_t id;
+  };
+  std::optional<ProbeToSend> poll_probe(Time now, PortMask room, TxOrder order);
+  struct Answer {
+    EvSlot slot;
+    std::optional<PendingProbe> question;  // what was asked; nothing for the probe of a withdrawn EV
+  };
+  /// Which question this answers; each answer counts once.
+  std::optional<Answer> on_probe_answer(Time now, std::uint16_t id);
+  /// A suspect that stayed silent although the peer answered something sent later than the question
+  /// (`heard`).
+  std::optional<EvSlot> poll_silent(Time now, Ticks heard);
+  /// How long probes of withdrawn EVs may take, and so how soon they are repeated.
+  void set_patience(Duration d) { patience_ = d; }
+  /// The peer speaks again after a long silence: ask the withdrawn EVs now.
+  void hurry(Time now);
+
+  void handle_timeout(Time now);
+  Time next_timeout() const;
+
+  EvState state(EvSlot s) const { return slots_[s.value].state; }
+  bool port_usable(PortId p) const { return (local_up_ & peer_up_).has(p); }
+  PortMask usable_ports() const { return local_up_ & peer_up_; }
+  const Rotation& rotation() const { return rotation_; }
+  int size() const { return static_cast<int>(table_.size()); }
+  std::size_t bytes() const { return slots_.bytes() + reverse_.bytes() + rotation_.bytes(); }
+
+ private:
+  enum class Revival : std::uint8_t { none, resting, asking, waiting };
+  struct Slot {
+    EvState state = EvState::good;
+    Revival revival = Revival::none;
+    bool held : 1 = false;            // suspected: no data until it answers
+    std::uint8_t asked : 3 = 0;       // probes of the burst under way
+    std::uint8_t unanswered : 4 = 0;  // of those, one bit each
+    std::uint8_t losses = 0;          // recent ones, to tell the one bad EV from uniform loss
+    std::uint8_t streak = 0;          // probes answered in a row
+    std::uint8_t backoff : 5 = 0;     // doublings of the interval between bursts
+    std::uint8_t burst : 3 = 0;       // generation: tells this burst's answers from the last one's
+    Ticks due;                        // resting: next burst. waiting: patience ends
+  };
+
+  static std::uint16_t revival_id(EvSlot s, int burst, int index);
+  void change(Time now, EvSlot s, EvState to, PathCause cause);
+  bool may_withdraw(EvSlot s) const;
+  void count_loss(Slot& slot);
+  int needed(const Slot& slot) const;
+  int burst_size(const Slot& slot) const;
+  void rest(Time now, Slot& slot, Duration wait);
+  void end_burst(Time now, EvSlot s);
+  std::optional<ProbeToSend> poll_question(Time now, PortMask room, TxOrder order);
+  std::optional<ProbeToSend> poll_revival(Time now, PortMask room);
+  std::optional<Answer> on_revival_answer(Time now, std::uint16_t id);
+  PendingProbe* free_probe();
+  void return_to_service(Time now, EvSlot s, PathCause cause);
+
+  std::span<const Path> table_;
+  PathSettings settings_;
+  Prng prng_;
+  Narrator say_;
+  FixedArray<Slot> slots_;
+  Rotation rotation_;
+  FixedArray<EvSlot> reverse_;  // per plane: the EV for control packets
+  ProbeTable probes_;
+  PortMask local_up_ = PortMask(~0u), peer_up_ = PortMask(~0u);
+  std::optional<EvSlot> unit_;  // the spray unit under way
+  std::uint8_t unit_left_ = 0;
+  std::uint8_t control_turn_ = 0;
+  std::uint8_t next_question_ = 0;
+  std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
+  std::uint32_t recent_losses_ = 0;
+  Duration patience_ = 150us;
+  Time next_revival_ = kNever;  // no withdrawn EV has anything to do before
+};
+
+}  // namespace mrc::engine

@@ -1,0 +1,36 @@
+// Probes that ask a suspect path, or anybody at all, a question whose answer or silence will be used as
+// proof.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/ids.h"
+#include "engine/record_pool.h"
+
+namespace mrc::engine {
+
+enum class Question : std::uint8_t {
+  free,     // unused entry
+  suspect,  // did this path lose what it carried?
+  anyone,   // does the peer still answer?
+};
+
+struct PendingProbe {
+  Question question = Question::free;
+  bool sent = false;
+  bool expired = false;  // its patience has passed; only news from elsewhere can turn that into a verdict
+  EvSlot slot;
+  std::uint16_t id = 0;
+  std::uint32_t patience = 0;  // ns from sent_at until silence means something
+  TxOrder order;
+  Time sent_at;
+
+  bool open() const { return question != Question::free; }
+  Time deadline() const { return sent_at + Duration(patience); }
+};
+
+/// A handful at a time; a question that finds no room is asked at the next occasion.
+using ProbeTable = std::array<PendingProbe, 16>;
+
+}  // namespace mrc::engine

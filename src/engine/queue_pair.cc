@@ -1,0 +1,123 @@
+#include "engine/queue_pair.h"
+
+#include <cerrno>
+
+namespace mrc::engine {
+
+QueuePair::QueuePair(const QpConfig& config, Congestion& congestion, RecordPool& pool, EventSink* sink)
+    : local_(config.local),
+      remote_(config.remote),
+      say_(sink, config.local),
+      paths_(config.path_table, config.paths, config.seed, say_),
+      requestor_(config.remote, config.send_psn, config.limits, config.requestor, paths_, congestion, pool,
+                 say_),
+      responder_(config.local, config.remote, config.receive_psn, config.limits, config.responder, say_) {}
+
+int QueuePair::modify(Time now, QpState next) {
+  const bool forward = next == QpState::error || static_cast<int>(next) == static_cast<int>(state_) + 1;
+  if (!forward || state_ == QpState::error) return next == state_ ? 0 : EINVAL;
+  enter(now, next);
+  return 0;
+}
+
+void QueuePair::enter(Time now, QpState next) {
+  if (next == state_) return;
+  const QpState from = state_;
+  state_ = next;
+  if (next == QpState::error) {
+    requestor_.fail(WorkStatus::flushed);
+    responder_.flush();
+  }
+  say_(now, StateChanged{from, next});
+}
+
+QueuePair::Posted QueuePair::post_send(Time, const SendWork& work) {
+  if (state_ != QpState::rts && state_ != QpState::error) return {.error = EINVAL};
+  if (requestor_.full()) return {.error = ENOMEM};
+  return {.work = requestor_.post(work)};
+}
+
+int QueuePair::post_receive(std::uint64_t wr_id) {
+  if (state_ == QpState::reset) return EINVAL;
+  return responder_.post_receive(wr_id) ? 0 : ENOMEM;
+}
+
+Verdict QueuePair::handle_packet(Time now, const wire::Packet& packet, const wire::Envelope& envelope,
+                                 Memory& memory) {
+  if ((packet.pkey & 0x7FFF) != 0x7FFF) return Verdict::bad_pkey;
+  if (state_ == QpState::error) {
+    if (std::holds_alternative<wire::Write>(packet.body)) responder_.repeat_nak();
+    return Verdict::wrong_state;
+  }
+  if (state_ != QpState::rtr && state_ != QpState::rts) return Verdict::wrong_state;
+  const Verdict verdict = dispatch(now, packet, envelope, memory);
+  settle_state(now);
+  return verdict;
+}
+
+Verdict QueuePair::dispatch(Time now, const wire::Packet& packet, const wire::Envelope& envelope,
+                            Memory& memory) {
+  if (const auto* write = std::get_if<wire::Write>(&packet.body)) {
+    return wire::is_trimmed(envelope.traffic_class)
+               ? responder_.on_trimmed(now, packet.psn, *write, envelope)
+               : responder_.on_write(now, packet.psn, *write, envelope, memory);
+  }
+  if (const auto* probe = std::get_if<wire::Probe>(&packet.body)) {
+    responder_.on_probe(now, *probe, envelope);
+    return Verdict::ok;
+  }
+  if (state_ != QpState::rts) return Verdict::wrong_state;  // what follows answers things that we sent
+  if (const auto* sack = std::get_if<wire::Sack>(&packet.body)) return requestor_.on_sack(now, *sack);
+  if (const auto* nack = std::get_if<wire::Nack>(&packet.body)) return requestor_.on_nack(now, *nack);
+  if (const auto* ack = std::get_if<wire::TransportAck>(&packet.body))
+    return requestor_.on_transport_ack(now, *ack);
+  return Verdict::bad_field;  // endpoint operations belong to QP 2
+}
+
+/// Either half may have found a reason to give up.
+void QueuePair::settle_state(Time now) {
+  if (requestor_.failure() || responder_.failed()) enter(now, QpState::error);
+}
+
+void QueuePair::handle_timeout(Time now) {
+  if (state_ != QpState::rts) return;
+  requestor_.handle_timeout(now);
+  settle_state(now);
+}
+
+void QueuePair::handle_port(Time now, PortId port, bool up) { paths_.set_port(now, port, up); }
+
+void QueuePair::handle_peer_ports(Time now, PortMask up) { paths_.set_peer_ports(now, up); }
+
+bool QueuePair::set_ev_state(Time now, EvSlot slot, EvState state) {
+  return paths_.set_state(now, slot, state);
+}
+
+void QueuePair::handle_local_error(Time now, std::uint16_t) {
+  requestor_.fail(WorkStatus::local_protection_error);
+  settle_state(now);
+}
+
+bool QueuePair::poll_transmit(Time now, PortMask room, Transmit& out) {
+  if (state_ == QpState::reset || state_ == QpState::init) return false;
+  if (responder_.has_control()) {
+    if (const auto slot = paths_.choose_control(room); slot && responder_.poll_control(now, out.packet)) {
+      const Path& path = paths_.path(*slot);
+      out.slot = *slot;
+      out.envelope = {.ev = path.ev, .port = path.port, .traffic_class = wire::TrafficClass::control};
+      return true;
+    }
+  }
+  return state_ == QpState::rts && requestor_.poll_transmit(now, room, out);
+}
+
+bool QueuePair::poll_completion(Time now, Completion& out) {
+  if (requestor_.poll_completion(out)) return true;
+  const bool more = responder_.poll_completion(out);
+  settle_state(now);
+  return more;
+}
+
+Time QueuePair::next_timeout() const { return state_ == QpState::rts ? requestor_.next_timeout() : kNever; }
+
+}  // namespace mrc::engine

@@ -1,0 +1,125 @@
+// The sending side of a QP: segments work into packets, keeps them within the windows, and repairs what got
+// lost.
+//
+// Its verbs live one concept to a file: requestor_send.cc (what leaves), requestor_feedback.cc (what SACK,
+// NACK and Transport ACK mean), requestor_loss.cc (which packets are gone, and when nothing moves).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/congestion.h"
+#include "engine/events.h"
+#include "engine/flight.h"
+#include "engine/path_clock.h"
+#include "engine/path_set.h"
+#include "engine/send_queue.h"
+#include "engine/settings.h"
+#include "engine/types.h"
+#include "wire/verdict.h"
+
+namespace mrc::engine {
+
+struct RequestorCounters {
+  std::uint64_t packets = 0, bytes = 0, repairs = 0, probes = 0;
+  std::uint64_t lost_by_order = 0, lost_by_silence = 0, lost_by_timeout = 0, nacked = 0, suspicions = 0,
+                retries = 0;
+};
+
+class Requestor {
+ public:
+  Requestor(Qpn remote, Psn first, const QpLimits& limits, const RequestorSettings& settings, PathSet& paths,
+            Congestion& congestion, RecordPool& pool, Narrator say);
+
+  bool full() const { return queue_.full(); }
+  std::uint16_t post(const SendWork& work) { return queue_.post(work); }
+
+  bool poll_transmit(Time now, PortMask room, Transmit& out);
+  bool poll_completion(Completion& out) { return queue_.poll(out); }
+
+  Verdict on_sack(Time now, const wire::Sack& sack);
+  Verdict on_nack(Time now, const wire::Nack& nack);
+  Verdict on_transport_ack(Time now, const wire::TransportAck& ack);
+
+  void handle_timeout(Time now);
+  Time next_timeout() const;
+
+  /// Set once, by a NAK, an exhausted retry counter or the caller; the QP then enters the error state.
+  std::optional<WorkStatus> failure() const { return failure_; }
+  void fail(WorkStatus status);
+  void flush() { queue_.fail(WorkStatus::flushed); }
+
+  SendState send_state() const;
+  const RequestorCounters& counters() const { return counters_; }
+  const Flight& flight() const { return flight_; }
+  Psn window_end() const { return flight_.base() + window_; }  // first PSN beyond the window
+  Duration longest_delay() const { return clock_.longest(); }
+  const SendQueue& queue() const { return queue_; }
+  std::size_t bytes() const { return clock_.bytes(); }
+
+ private:
+  // requestor_send.cc
+  bool send_probe(Time now, PortMask room, Transmit& out);
+  bool send_repair(Time now, PortMask room, Transmit& out);
+  bool send_new(Time now, PortMask room, Transmit& out);
+  bool send_nudge(Time now, PortMask room, Transmit& out);
+  bool window_open() const;
+  bool may_send(Time now, Time not_before);
+  bool may_start(const Work& work) const;
+  wire::Write make_write(const Work& work, Psn psn) const;
+  void dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out);
+  bool wants_answer(const wire::Write& w);
+  void address(Transmit& out, EvSlot slot, wire::TrafficClass traffic_class) const;
+  wire::Timestamp stamp(Time now) const;
+
+  // requestor_feedback.cc
+  void note_acked(Time now, Psn psn, const Record& record, bool was_in_flight);
+  void acknowledge_below(Time now, Psn psn);
+  void acknowledge_bitmap(Time now, Psn from, std::uint64_t bits);
+  void note_progress(Time now);
+  std::optional<Duration> round_trip(Time now, const wire::Sack& sack, std::optional<Duration> age) const;
+  void account(Time now, const wire::Sack& sack, std::optional<Duration> rtt);
+  void note_marks(Time now, const wire::Sack& sack, std::optional<EvSlot> slot);
+  void settle_if_idle(Time now);
+
+  // requestor_loss.cc
+  void infer_losses(Time now, Psn from, std::uint64_t missing);
+  void doubt(Time now, Psn psn, const Record& record);
+  void lose(Time now, Psn psn, LossCause cause);
+  void lose_silent(Time now);
+  void lose_in_flight_on(Time now, EvSlot slot);
+  void check_oldest(Time now);
+  void retry(Time now);
+  Duration suspicion(EvSlot s) const;
+  Duration patience(EvSlot s) const;
+  Duration retry_timeout() const;
+  std::uint32_t size_of(Psn psn);
+
+  Qpn remote_;
+  QpLimits limits_;
+  RequestorSettings settings_;
+  PathSet& paths_;
+  Congestion& congestion_;
+  Narrator say_;
+  Flight flight_;
+  SendQueue queue_;
+  PathClock clock_;
+  RequestorCounters counters_;
+
+  int window_;     // PSNs past the cumulative acknowledgement
+  TxOrder order_;  // of the latest transmission
+  Ticks heard_;    // when the newest acknowledged transmission left
+  bool heard_any_ = false;
+  std::uint32_t rcvd_units_ = 0;     // the peer's byte counter, as last reported
+  std::int64_t charged_ = 0;         // bytes that this QP holds of the congestion window
+  std::uint32_t unasked_bytes_ = 0;  // sent since the last ack request
+  std::uint8_t retries_ = 0;
+  bool nudge_ = false;
+  Time progress_at_ = Time::min();
+  Time check_at_ = kNever;           // when the oldest packet in flight becomes suspicious
+  Time repair_after_ = Time::min();  // the peer lacks resources: repairs wait
+  Time wake_at_ = kNever;            // when the pacer, or repair_after_, lets go
+  std::optional<WorkStatus> failure_;
+};
+
+}  // namespace mrc::engine

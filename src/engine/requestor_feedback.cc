@@ -1,0 +1,190 @@
+// What the responder's answers mean: SACK and NACK speak of packets, Transport ACK of messages.
+#include "engine/requestor.h"
+
+namespace mrc::engine {
+
+namespace {
+constexpr std::int32_t signed24(std::uint32_t v) { return static_cast<std::int32_t>(v << 8) >> 8; }
+}  // namespace
+
+Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
+  const Psn next = sack.cack_psn + 1;
+  if (next.after(flight_.next()) || flight_.next() - next > window_ + flight_.outstanding() + (1 << 22))
+    return Verdict::stale;
+
+  // An answer to a probe first: it may prove an order that the losses below rest on.
+  if (sack.probe_reply) {
+    const auto answer = paths_.on_probe_answer(now, static_cast<std::uint16_t>(sack.ack_psn_offset));
+    if (!answer) return Verdict::stale;
+    paths_.note_works(answer->slot);
+    if (answer->question) {
+      clock_.note_arrived(answer->slot, answer->question->order);
+      clock_.note_delay(answer->slot, now - answer->question->sent_at);
+      const Ticks asked(answer->question->sent_at);
+      if (!heard_any_ || asked.after(heard_)) heard_ = asked;
+      heard_any_ = true;
+    }
+    say_(now, ProbeAnswered{answer->slot, static_cast<std::uint16_t>(sack.ack_psn_offset),
+                            answer->question ? now - answer->question->sent_at : Duration::zero()});
+  }
+
+  const Psn trigger = sack.cack_psn + sack.ack_psn_offset;
+  std::optional<Duration> age;
+  std::optional<EvSlot> slot;
+  if (!sack.probe_reply && flight_.is_in_flight(trigger)) {
+    const Record& r = flight_.record(trigger);
+    slot = EvSlot(r.slot);
+    if (!r.repaired) age = r.sent.age(now);
+  }
+  const std::optional<Duration> rtt = round_trip(now, sack, age);
+  const bool stale = signed24(sack.rcvd_bytes - rcvd_units_) < 0 || next.before(flight_.base());
+
+  acknowledge_below(now, next);
+  acknowledge_bitmap(now, sack.cack_psn + sack.sack_offset, sack.bitmap);
+  if (!sack.probe_reply) acknowledge_bitmap(now, trigger, 1);
+  if (!stale) {
+    if (limits_.dynamic_mpr && sack.mpr != 0) window_ = std::min<int>(limits_.mpr, sack.mpr) * kMprUnit;
+    account(now, sack, rtt);
+    // Only a fresh report proves that something is missing: an old one merely did not know yet.
+    infer_losses(now, next, 1);
+    infer_losses(now, sack.cack_psn + sack.sack_offset, ~sack.bitmap);
+  }
+  note_marks(now, sack, slot);
+  lose_silent(now);
+  settle_if_idle(now);
+  return Verdict::ok;
+}
+
+void Requestor::acknowledge_below(Time now, Psn psn) {
+  if (!psn.after(flight_.base())) return;
+  flight_.advance(psn, [&](Psn p, const Record& r, bool flying) { note_acked(now, p, r, flying); });
+  note_progress(now);
+}
+
+void Requestor::acknowledge_bitmap(Time now, Psn from, std::uint64_t bits) {
+  flight_.for_open(from, bits, [&](Psn p) {
+    const bool flying = flight_.is_in_flight(p);
+    flight_.settle(p);
+    note_acked(now, p, flight_.record(p), flying);
+    note_progress(now);
+  });
+}
+
+void Requestor::note_acked(Time now, Psn psn, const Record& record, bool was_in_flight) {
+  if (!was_in_flight) return;  // it was thought lost: which transmission arrived is unknown
+  const EvSlot slot(record.slot);
+  if (!heard_any_ || record.sent.after(heard_)) heard_ = record.sent;
+  heard_any_ = true;
+  // A repaired packet may owe its arrival to the first transmission, so it proves nothing about its latest
+  // path.
+  if (!record.repaired) {
+    clock_.note_arrived(slot, record.order);
+    clock_.note_delay(slot, record.sent.age(now));
+    paths_.note_works(slot);
+  }
+  say_(now, PacketAcked{psn, slot});
+}
+
+void Requestor::note_progress(Time now) {
+  if (retries_ > 0) paths_.hurry(now);
+  retries_ = 0;
+  nudge_ = false;
+  progress_at_ = now;
+}
+
+// MRC-CC-020: round trips of repaired packets count only with an echoed timestamp.
+std::optional<Duration> Requestor::round_trip(Time now, const wire::Sack& sack,
+                                              std::optional<Duration> age) const {
+  // 16 bits of 128 ns wrap every 8.4 ms: on slower paths only the record can tell.
+  if (!settings_.timestamps || clock_.longest() > 4ms || (age && *age > 4ms)) return age;
+  const auto ticks = static_cast<std::uint16_t>(stamp(now).ticks - sack.echo.ticks);
+  return Duration(std::int64_t{ticks} * 128);
+}
+
+void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration> rtt) {
+  const std::uint32_t units = static_cast<std::uint32_t>(signed24(sack.rcvd_bytes - rcvd_units_));
+  rcvd_units_ = sack.rcvd_bytes;
+  const std::uint64_t newly = std::uint64_t{units} * 256;
+  charged_ -= static_cast<std::int64_t>(newly);
+  const std::uint64_t before = congestion_.window();
+  congestion_.on_sack(now, {.newly = newly,
+                            .rtt = rtt,
+                            .ecn = sack.mark == wire::SackMark::skip_once,
+                            .penalty = sack.rcv_cwnd_pen,
+                            .restore = sack.restore_cwnd});
+  if (congestion_.window() != before) say_(now, WindowChanged{congestion_.window(), congestion_.in_flight()});
+}
+
+void Requestor::note_marks(Time now, const wire::Sack& sack, std::optional<EvSlot> slot) {
+  if (sack.mark == wire::SackMark::none) return;
+  if (!slot) slot = paths_.find(sack.entropy);
+  if (!slot) return;
+  if (sack.mark == wire::SackMark::skip_once) paths_.note_skip(now, *slot, PathCause::ecn);
+  if (sack.mark == wire::SackMark::always_skip) paths_.note_bad(now, *slot, PathCause::always_skip);
+}
+
+Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
+  using wire::NackReason;
+  if (nack.reason == NackReason::unexp_event) {
+    fail(WorkStatus::remote_operation_error);
+    return Verdict::ok;
+  }
+  if (!flight_.is_in_flight(nack.nack_psn)) return Verdict::stale;
+  const Record& record = flight_.record(nack.nack_psn);
+  const EvSlot slot(record.slot);
+  // A NACK for an earlier transmission of a packet that is on its way again says nothing new.
+  if (record.repaired && paths_.find(nack.entropy) != slot) return Verdict::stale;
+
+  const std::uint32_t bytes = size_of(nack.nack_psn);
+  ++counters_.nacked;
+  charged_ -= bytes;
+  flight_.mark_lost(nack.nack_psn);
+  say_(now, PacketLost{nack.nack_psn, slot, LossCause::nack});
+  switch (nack.reason) {
+    case NackReason::trimmed:  // A trimmed packet is good news: the path works, the queue was full.
+      paths_.note_skip(now, slot, PathCause::trim);
+      congestion_.on_trim(now, bytes, false);
+      break;
+    case NackReason::trimmed_lasthop: congestion_.on_trim(now, bytes, true); break;
+    default:  // The peer lacks something. At once would only be refused again.
+      congestion_.on_loss(now, bytes);
+      if (now >= repair_after_) repair_after_ = now + clock_.longest() / 2;
+      break;
+  }
+  heard_any_ = true;
+  return Verdict::ok;
+}
+
+Verdict Requestor::on_transport_ack(Time now, const wire::TransportAck& ack) {
+  const std::int32_t ahead = signed24(ack.msn - static_cast<std::uint32_t>(queue_.executed()));
+  if (ahead < 0 || static_cast<std::uint64_t>(ahead) > queue_.whole() - queue_.executed())
+    return Verdict::stale;
+  for (std::int32_t i = 0; i < ahead; ++i) {
+    acknowledge_below(now, queue_.oldest_awaiting().last() + 1);
+    queue_.execute();
+  }
+  if (ahead > 0) note_progress(now);
+  switch (ack.syndrome) {
+    case wire::Syndrome::ack: break;
+    case wire::Syndrome::invalid_request: fail(WorkStatus::remote_invalid_request); break;
+    case wire::Syndrome::remote_access_error: fail(WorkStatus::remote_access_error); break;
+    case wire::Syndrome::remote_operational_error: fail(WorkStatus::remote_operation_error); break;
+  }
+  settle_if_idle(now);
+  return ahead > 0 || ack.syndrome != wire::Syndrome::ack ? Verdict::ok : Verdict::stale;
+}
+
+void Requestor::fail(WorkStatus status) {
+  if (failure_) return;
+  failure_ = status;
+  queue_.fail(status);
+}
+
+void Requestor::settle_if_idle(Time now) {
+  if (!flight_.settled() || charged_ == 0) return;
+  // Everything that we sent is accounted for; rounding and lost reports must not shrink the window for good.
+  congestion_.on_settled(now, charged_);
+  charged_ = 0;
+}
+
+}  // namespace mrc::engine

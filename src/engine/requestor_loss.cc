@@ -1,0 +1,160 @@
+// Which packets are gone? Three rules, each with its own proof; docs/engine/loss.md tells why and with which
+// figures.
+//
+//   order    Packets of one EV follow one path and stay in order: if a newer one arrived, a missing older one
+//   is gone. silence  A packet overdue on its path raises a suspicion: the EV carries no data and is asked by
+//   a probe. The answer
+//            settles it by order. No answer, while something sent after the probe was acknowledged, means
+//            that the path is dead, and what it carried is gone.
+//   timeout  Nothing at all moved for the ACK timeout: everything in flight is repeated, and a retry is
+//   counted.
+//
+// No rule compares arrival times across EVs, so that reordering between paths, of any depth, repairs nothing
+// needlessly.
+#include "engine/requestor.h"
+#include "engine/sizes.h"
+
+namespace mrc::engine {
+
+void Requestor::infer_losses(Time now, Psn from, std::uint64_t missing) {
+  flight_.for_open(from, missing, [&](Psn psn) {
+    if (!flight_.is_in_flight(psn)) return;
+    const Record& r = flight_.record(psn);
+    if (clock_.overtaken(EvSlot(r.slot), r.order)) {
+      lose(now, psn, LossCause::order);
+    } else if (r.sent.age(now) > suspicion(EvSlot(r.slot))) {
+      doubt(now, psn, r);
+    }
+  });
+}
+
+void Requestor::doubt(Time now, Psn psn, const Record& record) {
+  const EvSlot slot(record.slot);
+  const bool peer_lives = heard_any_ && heard_.after(record.sent);
+  if (!paths_.port_usable(paths_.path(slot).port)) {
+    if (peer_lives) lose(now, psn, LossCause::silence);
+    return;
+  }
+  if (paths_.is_suspect(slot) || paths_.state(slot) == EvState::assumed_bad) return;
+  if (!paths_.suspect(slot, patience(slot))) return;
+  ++counters_.suspicions;
+  say_(now, PathSuspected{slot, paths_.path(slot).port, psn});
+  if (!peer_lives) paths_.ask_anyone(now, slot, patience(slot));
+}
+
+void Requestor::lose(Time now, Psn psn, LossCause cause) {
+  const EvSlot slot(flight_.record(psn).slot);
+  const std::uint32_t bytes = size_of(psn);
+  flight_.mark_lost(psn);
+  charged_ -= bytes;
+  congestion_.on_loss(now, bytes);
+  switch (cause) {
+    case LossCause::order: ++counters_.lost_by_order; break;
+    case LossCause::silence: ++counters_.lost_by_silence; break;
+    case LossCause::timeout: ++counters_.lost_by_timeout; break;
+    case LossCause::nack: break;
+  }
+  say_(now, PacketLost{psn, slot, cause});
+  const PathCause why = cause == LossCause::order     ? PathCause::loss
+                        : cause == LossCause::silence ? PathCause::silence
+                                                      : PathCause::timeout;
+  paths_.note_bad(now, slot, why);
+}
+
+void Requestor::lose_silent(Time now) {
+  if (!heard_any_) return;
+  while (const auto slot = paths_.poll_silent(now, heard_)) {
+    lose_in_flight_on(now, *slot);
+    paths_.note_bad(now, *slot, PathCause::silence);
+  }
+}
+
+void Requestor::lose_in_flight_on(Time now, EvSlot slot) {
+  flight_.for_in_flight([&](Psn psn, const Record& r) {
+    if (r.slot == slot.value) lose(now, psn, LossCause::silence);
+    return true;
+  });
+}
+
+void Requestor::handle_timeout(Time now) {
+  if (now >= wake_at_) wake_at_ = kNever;
+  paths_.handle_timeout(now);
+  lose_silent(now);
+  if (now >= check_at_) check_oldest(now);
+  if (queue_.awaiting() && now >= progress_at_ + retry_timeout()) retry(now);
+}
+
+/// The tail of a burst has no newer packet to betray a loss: look at the oldest ones when they are overdue.
+void Requestor::check_oldest(Time now) {
+  check_at_ = kNever;
+  if (flight_.in_flight() == 0) {
+    // All arrived, or all waits for repair. An unexecuted message then means that its Transport ACK got lost.
+    if (!queue_.awaiting() || flight_.lost() > 0) return;
+    paths_.ask_anyone(now, std::nullopt, 2 * clock_.longest());
+    check_at_ = now + 2 * clock_.longest() + settings_.suspect_slack;
+    return;
+  }
+  int budget = Slab::kPsns;
+  Time soonest = kNever;
+  flight_.for_in_flight([&](Psn psn, const Record& r) {
+    const Duration left = suspicion(EvSlot(r.slot)) - r.sent.age(now);
+    if (left <= Duration::zero()) {
+      doubt(now, psn, r);
+      soonest = std::min(soonest, now + clock_.longest() / 2 + settings_.suspect_slack);
+    } else {
+      soonest = std::min(soonest, now + left);
+    }
+    return --budget > 0;
+  });
+  check_at_ = soonest;
+}
+
+// MRC-REQ-008: linear retries first, then exponential; all recoverable failures share one counter.
+Duration Requestor::retry_timeout() const {
+  const Duration base = Duration((std::int64_t{1024} << settings_.timeout));
+  const int doublings = std::max(0, retries_ - settings_.linear_retries);
+  return base * (std::int64_t{1} << std::min(doublings, 20));
+}
+
+void Requestor::retry(Time now) {
+  if (flight_.in_flight() == 0 && flight_.lost() > 0 && !window_open()) {
+    progress_at_ =
+        now;  // nothing of ours is out there: it is the shared window that we wait for, not the peer
+    return;
+  }
+  const bool for_ever = settings_.exponential_retries >= kRetryForEver;
+  if (!for_ever && retries_ >= settings_.linear_retries + settings_.exponential_retries) {
+    fail(WorkStatus::retry_exceeded);
+    return;
+  }
+  if (retries_ < 255) ++retries_;
+  ++counters_.retries;
+  progress_at_ = now;
+  say_(now, Retried{retries_});
+  flight_.for_in_flight([&](Psn psn, const Record&) {
+    lose(now, psn, LossCause::timeout);
+    return true;
+  });
+  nudge_ = flight_.settled() && queue_.executed() < queue_.whole();
+}
+
+Duration Requestor::suspicion(EvSlot s) const {
+  return clock_.delay(s) * settings_.suspect_eighths / 8 + settings_.suspect_slack;
+}
+
+Duration Requestor::patience(EvSlot s) const {
+  return clock_.delay(s) * settings_.silence_eighths / 8 + settings_.suspect_slack;
+}
+
+std::uint32_t Requestor::size_of(Psn psn) {
+  return cc_bytes(make_write(queue_[flight_.record(psn).work], psn));
+}
+
+Time Requestor::next_timeout() const {
+  if (failure_) return kNever;
+  Time t = std::min(check_at_, paths_.next_timeout());
+  if (queue_.awaiting()) t = std::min(t, progress_at_ + retry_timeout());
+  return std::min(t, wake_at_);
+}
+
+}  // namespace mrc::engine

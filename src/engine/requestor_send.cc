@@ -1,0 +1,188 @@
+// What leaves the requestor, in this order: probes, repairs (oldest hole first), new data.
+#include "engine/requestor.h"
+#include "engine/sizes.h"
+
+namespace mrc::engine {
+
+using wire::Segment;
+using wire::TrafficClass;
+
+Requestor::Requestor(Qpn remote, Psn first, const QpLimits& limits, const RequestorSettings& settings,
+                     PathSet& paths, Congestion& congestion, RecordPool& pool, Narrator say)
+    : remote_(remote),
+      limits_(limits),
+      settings_(settings),
+      paths_(paths),
+      congestion_(congestion),
+      say_(say),
+      flight_(pool, limits.mpr * kMprUnit, first),
+      queue_(limits.send_depth, limits.path_mtu),
+      clock_(static_cast<std::size_t>(paths.size()), settings.initial_rtt),
+      window_(limits.mpr * kMprUnit) {}
+
+bool Requestor::poll_transmit(Time now, PortMask room, Transmit& out) {
+  if (failure_) return false;
+  if (send_probe(now, room, out)) return true;
+  if (flight_.lost() > 0 && send_repair(now, room, out)) return true;
+  return send_new(now, room, out) || send_nudge(now, room, out);
+}
+
+bool Requestor::send_probe(Time now, PortMask room, Transmit& out) {
+  const auto probe = paths_.poll_probe(now, room, order_.next());
+  if (!probe) return false;
+  order_ = order_.next();
+  ++counters_.probes;
+  out = {};
+  out.packet = {.dqpn = remote_,
+                .psn = flight_.next(),
+                .body = wire::Probe{.probe_id = probe->id, .timestamp = stamp(now)}};
+  // Probes ride in the data class: they must queue where data queues, or their silence would prove nothing.
+  address(out, probe->slot, TrafficClass::no_trim);
+  say_(now, ProbeSent{probe->slot, probe->id});
+  return true;
+}
+
+/// True when the window and the pacer let a packet go; notes when to come back if it is only a matter of
+/// time.
+bool Requestor::may_send(Time now, Time not_before) {
+  if (!window_open()) return false;
+  const Time at = std::max(not_before, congestion_.next_send());
+  if (at <= now) return true;
+  wake_at_ = at;
+  return false;
+}
+
+bool Requestor::window_open() const { return congestion_.may_send(cc_bytes_max(limits_.path_mtu)); }
+
+// MRC-REQ-005: repair is selective, oldest hole first, before new data, with rtx set and on another EV.
+bool Requestor::send_repair(Time now, PortMask room, Transmit& out) {
+  const Psn psn = flight_.first_lost();
+  // MRC-REQ-003: nothing leaves beyond the window, and a shrunken window delays repairs too.
+  if (psn - flight_.base() >= window_ || !may_send(now, repair_after_)) return false;
+  Record& record = flight_.record(psn);
+  const auto slot = paths_.choose(now, room, EvSlot(record.slot));
+  if (!slot) return false;
+  flight_.relaunch(psn);
+  ++counters_.repairs;
+  dispatch(now, psn, *slot, true, record, out);
+  return true;
+}
+
+bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
+  if (!queue_.has_unsent()) return false;
+  if (!queue_.segmenting() && !may_start(queue_.to_start())) return false;
+  if (flight_.outstanding() >= window_) return false;  // MRC-REQ-003
+  if (!may_send(now, Time::min()) || !flight_.can_extend()) return false;
+  const auto slot = paths_.choose(now, room);
+  if (!slot) return false;
+  if (!queue_.awaiting()) progress_at_ = now;  // the ACK timeout runs from the first unanswered packet
+  if (!queue_.segmenting()) queue_.start(flight_.next());
+  const Psn psn = flight_.next();
+  Record& record = flight_.extend();
+  record.work = queue_.current_index();
+  if (psn == queue_.current().last()) queue_.finish_segmenting();
+  dispatch(now, psn, *slot, false, record, out);
+  return true;
+}
+
+/// Everything arrived but the peer does not say that it was executed: repeat a last packet, which obliges it
+/// to answer.
+bool Requestor::send_nudge(Time now, PortMask room, Transmit& out) {
+  if (!nudge_) return false;
+  const auto slot = paths_.choose(now, room);
+  if (!slot) return false;
+  nudge_ = false;
+  const Work& work = queue_.oldest_awaiting();
+  wire::Write w = make_write(work, work.last());
+  w.retransmitted = w.ack_request = true;
+  w.timestamp = stamp(now);
+  out = {};
+  out.packet = {.dqpn = remote_, .psn = work.last(), .body = w};
+  out.work = static_cast<std::uint16_t>(&work - &queue_[0]);
+  out.offset = work.post.length - w.payload;
+  address(out, *slot, TrafficClass::trimmable_retx);
+  return true;
+}
+
+// MRC-REQ-006: immediates in flight stay within what the peer can stash.
+bool Requestor::may_start(const Work& work) const {
+  return !work.post.has_imm || queue_.immediates_in_flight() < limits_.max_wimm;
+}
+
+// MRC-REQ-001: messages are cut at the path MTU, and every packet carries its own address.
+wire::Write Requestor::make_write(const Work& work, Psn psn) const {
+  const auto index = static_cast<std::uint32_t>(psn - work.first);
+  const std::uint32_t offset = index * limits_.path_mtu;
+  const bool starts = index == 0, ends = index + 1 == work.packets;
+  wire::Write w;
+  w.va = work.post.remote_va + offset;
+  w.rkey = work.post.rkey;
+  w.dma_length = work.post.length;
+  w.payload =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(limits_.path_mtu, work.post.length - offset));
+  w.msn = work.msn;
+  w.rqmsn = work.rqmsn;
+  w.segment = starts ? (ends ? Segment::only : Segment::first) : (ends ? Segment::last : Segment::middle);
+  w.has_imm = ends && work.post.has_imm;
+  w.imm = w.has_imm ? work.post.imm : 0;
+  w.solicited = ends && work.post.solicited;
+  w.has_timestamp = settings_.timestamps;
+  return w;
+}
+
+void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out) {
+  order_ = order_.next();
+  clock_.note_sent(slot, order_);
+  record.sent = Ticks(now);
+  record.order = order_;
+  record.slot = slot.value & (kMaxEvs - 1);
+  record.repaired = repair;
+
+  const Work& work = queue_[record.work];
+  wire::Write w = make_write(work, psn);
+  w.retransmitted = repair;
+  w.timestamp = stamp(now);
+  const std::uint32_t bytes = cc_bytes(w);
+  congestion_.on_send(now, bytes);
+  charged_ += bytes;
+  w.ack_request = wants_answer(w);
+  ++counters_.packets;
+  counters_.bytes += w.payload;
+  if (check_at_ == kNever) check_at_ = now + suspicion(slot);
+
+  out.packet = {.dqpn = remote_, .psn = psn, .body = w};
+  out.work = record.work;
+  out.offset = static_cast<std::uint32_t>(psn - work.first) * limits_.path_mtu;
+  const TrafficClass trimmable = repair ? TrafficClass::trimmable_retx : TrafficClass::trimmable;
+  address(out, slot, settings_.trimmable ? trimmable : TrafficClass::no_trim);
+  say_(now, PacketSent{psn, slot, out.envelope.port, bytes, repair});
+}
+
+/// The A bit: asked where the responder's own thresholds would leave us waiting - at the end of what there is
+/// to send, and often enough that a small congestion window keeps moving.
+bool Requestor::wants_answer(const wire::Write& w) {
+  unasked_bytes_ += w.payload;
+  const bool tail = !queue_.has_unsent() && flight_.lost() == 0;
+  const bool last_of_window = flight_.outstanding() == window_;
+  if (!tail && !last_of_window && unasked_bytes_ < congestion_.window() / 4) return false;
+  unasked_bytes_ = 0;
+  return true;
+}
+
+void Requestor::address(Transmit& out, EvSlot slot, TrafficClass traffic_class) const {
+  const Path& path = paths_.path(slot);
+  out.slot = slot;
+  out.envelope = {.ev = path.ev, .port = path.port, .traffic_class = traffic_class, .ecn = wire::Ecn::ect0};
+}
+
+wire::Timestamp Requestor::stamp(Time now) const {
+  return {static_cast<std::uint16_t>(now.time_since_epoch().count() >> 7)};
+}
+
+SendState Requestor::send_state() const {
+  if (!queue_.awaiting() && !queue_.has_unsent()) return SendState::idle;
+  if (flight_.lost() == 0 && !queue_.has_unsent()) return SendState::pending;
+  return window_open() && flight_.outstanding() < window_ ? SendState::ready : SendState::active;
+}
+
+}  // namespace mrc::engine
