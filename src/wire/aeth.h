@@ -13,7 +13,8 @@ class AethView : public View<4> {
   std::uint8_t syndrome() const { return u8(0); }
   bool is_ack() const { return (syndrome() & 0xE0) == 0; }  // the credits below are not used
   std::uint32_t msn() const { return u24(1); }
-  /// MRC has no RNR, and loss is the reliability layer's business: only the three NAKs below are left.
+  /// MRC-WIRE-027: MRC has no RNR, and loss is the reliability layer's business: only the three NAKs below
+  /// are left.
   Verdict check() const {
     const bool nak = syndrome() >= static_cast<std::uint8_t>(Syndrome::invalid_request) &&
                      syndrome() <= static_cast<std::uint8_t>(Syndrome::remote_operational_error);

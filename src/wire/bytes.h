@@ -48,7 +48,8 @@ inline void store64(std::uint8_t* p, std::uint64_t v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-/// A header read in place. It is false when the bytes end before the header does, and must then not be read.
+/// A header read in place. MRC-WIRE-015: views look at no reserved bit, and emit() writes zeros there.
+/// It is false when the bytes end before the header does, and must then not be read.
 template <std::size_t N>
 class View {
  public:

@@ -4,8 +4,8 @@
 //   l3        from the IP header on: IPv4, IPv6, or IPv6 in IPv6 with a uSID destination, with or without SRH
 //   l2        from the Ethernet header on
 //
-// Nothing here allocates, and nothing reads or writes outside the spans given. Whatever the bytes are, the
-// answer is a Verdict; only `ok` and `trimmed_ok` mean that the packet may be acted on.
+// MRC-WIRE-060: nothing here allocates, and nothing reads or writes outside the spans given. Whatever the
+// bytes are, the answer is a Verdict; only `ok` and `trimmed_ok` mean that the packet may be acted on.
 #pragma once
 
 #include <array>

@@ -8,6 +8,7 @@
 
 namespace mrc::wire {
 
+// MRC-WIRE-026: the operation of a response is in bits 3:2, by setting.
 class EethView : public View<36> {
  public:
   using View::View;

@@ -7,6 +7,7 @@
 
 namespace mrc::wire {
 
+// MRC-WIRE-026: the operation of a request is in bits 1:0.
 class ErthView : public View<16> {
  public:
   using View::View;

@@ -9,6 +9,7 @@ namespace mrc::wire {
 
 inline constexpr std::size_t kIcrcSize = 4;
 
+/// MRC-WIRE-045: only the datagram counts, so an outer header may change at every hop.
 /// A running iCRC: begin with the headers around and the first bytes of the transport, go on with the rest.
 class Icrc {
  public:

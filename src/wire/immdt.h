@@ -11,6 +11,7 @@ struct ImmDt {
   bool operator==(const ImmDt&) const = default;
 };
 
+// MRC-WIRE-014: between RETH and payload, in the two opcodes with immediate.
 class ImmDtView : public View<ImmDt::kSize> {
  public:
   using View::View;

@@ -5,6 +5,7 @@
 
 namespace mrc::wire {
 
+// MRC-WIRE-010: RQMSN, then MSN.
 struct Meth {
   static constexpr std::size_t kSize = 4;
   std::uint16_t rqmsn = 0;  // counts writes with immediate

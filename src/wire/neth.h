@@ -21,6 +21,7 @@ constexpr bool is_known(NackReason reason) {
   return false;
 }
 
+// MRC-WIRE-023: the layout of NETH; a reason that we do not know is refused.
 class NethView : public View<20> {
  public:
   using View::View;

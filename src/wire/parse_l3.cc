@@ -57,6 +57,7 @@ Verdict parse_udp(Bytes rest, Walk& walk) {
   walk.out.datagram.source_port = udp.source_port();
   walk.out.datagram.destination_port = udp.destination_port();
   walk.out.reached = Reached::udp;
+  // MRC-WIRE-007: one destination port is MRC's.
   if (udp.destination_port() != walk.settings.udp_port) return Verdict::not_mrc_port;
   walk.out.envelope = make_envelope(walk.out.datagram, walk.settings);
   const bool early = walk.out.cut || is_trimmed(walk.out.envelope.traffic_class);
@@ -69,6 +70,7 @@ Verdict parse_udp(Bytes rest, Walk& walk) {
 Verdict parse_ipv4(Bytes bytes, Walk& walk) {
   const Ipv4View ip(bytes);
   if (!ip) return Verdict::too_short;
+  // MRC-WIRE-061: neither options nor fragments.
   if (ip.header_words() != 5 || ip.total_length() < Ipv4::kSize || !ip.checksum_ok())
     return Verdict::bad_ip_header;
   Datagram& d = walk.out.datagram;

@@ -82,7 +82,8 @@ Verdict parse_write_headers(const BthView& bth, const Settings& settings, Bytes&
 Verdict parse_write(const BthView& bth, Bytes rest, const Settings& settings, Parsed& out) {
   Write& w = out.packet.body.emplace<Write>();
   const Verdict v = parse_write_headers(bth, settings, rest, w, out.reached);
-  if (ends_early(out)) return v == Verdict::too_short ? Verdict::ok : v;  // as far as it reaches is enough
+  // MRC-WIRE-052: as far as it reaches is enough, and no payload of it may be placed.
+  if (ends_early(out)) return v == Verdict::too_short ? Verdict::ok : v;
   if (v != Verdict::ok) return v;
   // MRC-WIRE-005: payload and padding fill whole words, and only the packet that ends a message may need
   // padding.

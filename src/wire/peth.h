@@ -8,6 +8,7 @@
 
 namespace mrc::wire {
 
+// MRC-WIRE-025: the layout of PETH.
 class PethView : public View<16> {
  public:
   using View::View;

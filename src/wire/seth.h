@@ -7,6 +7,7 @@
 
 namespace mrc::wire {
 
+// MRC-WIRE-022: the layout of SETH and CC_STATE.
 class SethView : public View<36> {
  public:
   using View::View;

@@ -28,8 +28,8 @@ class SrhView : public View<8> {
   std::uint8_t routing_type() const { return u8(2); }
   std::uint8_t segments_left() const { return u8(3); }
   std::uint8_t last_entry() const { return u8(4); }
-  /// It lies within the bytes, holds the segments that it announces, and counts no more than one beyond them:
-  /// reduced encapsulation leaves the first segment out.
+  /// MRC-WIRE-061: it lies within the bytes, holds the segments that it announces, and counts no more than
+  /// one beyond them: reduced encapsulation leaves the first segment out.
   bool ok() const {
     return routing_type() == kRoutingType && size() <= available_ &&
            (std::size_t{last_entry()} + 1) * 16 <= size() - 8 && segments_left() <= last_entry() + 1;

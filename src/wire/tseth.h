@@ -15,7 +15,7 @@ class TsethView : public View<4> {
   Timestamp timestamp() const { return {u16(0)}; }
   bool coarse() const { return (u16(2) & 0x8000) != 0; }  // tsr
   std::uint8_t ftype() const { return u16(2) & 0xF; }
-  /// Ticks of another length, or another format, can't be compared with ours.
+  /// MRC-WIRE-013: ticks of another length, or another format, can't be compared with ours.
   Verdict check() const { return coarse() || ftype() != kTimestampFormat ? Verdict::bad_field : Verdict::ok; }
   Timestamp value() const { return timestamp(); }
 };
