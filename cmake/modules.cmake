@@ -6,6 +6,7 @@ set(MRC_ARROWS
   "base:"
   "wire: base"
   "engine: base wire"
+  "pair: base wire engine"
   "nic: base wire engine"
   "port: base wire"
   "topo: base wire"
@@ -16,7 +17,7 @@ set(MRC_ARROWS
   "verbs: base wire engine nic port node lib"
   "lab: base wire port topo fabric node"
   "nccl: base"
-  "tools: base wire engine nic port topo fabric sim node lib verbs lab"
+  "tools: base wire engine pair nic port topo fabric sim node lib verbs lab"
 )
 
 # mrc_module(NAME [LINK libs...] [TEST_LINK libs...])

@@ -11,6 +11,7 @@ namespace {
 // another.
 constexpr std::uint16_t kQuestionBit = 0x8000;
 constexpr int kBurst = 3;
+constexpr Duration kGrain = 64ns;  // of Ticks
 
 Time time_of(Ticks due, Time now) { return now - due.age(now); }
 
@@ -36,20 +37,27 @@ bool PathSet::suspect(EvSlot s, Duration patience) {
   return true;
 }
 
-void PathSet::ask_anyone(Time now, std::optional<EvSlot> not_this, Duration patience) {
+void PathSet::ask_anyone(Time now, Duration patience) {
   for (const auto& p : probes_) {
     if (p.question == Question::anyone) return;  // already asking
   }
   PendingProbe* const p = free_probe();
-  const auto other = choose(now, usable_ports(), not_this);
-  if (p == nullptr || !other || other == not_this) return;
-  *p = {.question = Question::anyone, .slot = *other, .patience = clamp_patience(patience)};
+  if (p == nullptr) return;
+  const Slot& slot = slots_[freshest_.value];
+  const bool fit = slot.state == EvState::good && !slot.held && port_usable(path(freshest_).port);
+  const auto s = fit ? std::optional(freshest_) : choose(now, usable_ports());
+  if (s) *p = {.question = Question::anyone, .slot = *s, .patience = clamp_patience(patience)};
+}
+
+bool PathSet::in_doubt() const {
+  return std::any_of(probes_.begin(), probes_.end(),
+                     [](const PendingProbe& p) { return p.open() && p.expired; });
 }
 
 std::optional<PathSet::ProbeToSend> PathSet::poll_probe(Time now, PortMask room, TxOrder order) {
   const PortMask open = room & usable_ports();
   if (auto p = poll_question(now, open, order)) return p;
-  if (withdrawn_ > 0 && next_revival_ <= now) return poll_revival(now, open);
+  if (revival_due_) return poll_revival(now, open);
   return std::nullopt;
 }
 
@@ -80,7 +88,7 @@ std::optional<EvSlot> PathSet::poll_silent(Time now, Ticks heard) {
   for (auto& p : probes_) {
     if (p.question != Question::suspect || !p.sent || now < p.deadline()) continue;
     p.expired = true;
-    if (!heard.after(Ticks(p.sent_at))) continue;
+    if (Ticks(p.sent_at).after(heard)) continue;
     p.question = Question::free;
     slots_[p.slot.value].held = false;
     return p.slot;
@@ -116,36 +124,50 @@ void PathSet::rest(Time now, Slot& slot, Duration wait) {
   slot.asked = 0;
   slot.unanswered = 0;
   slot.due = Ticks(now + wait);
-  next_revival_ = std::min(next_revival_, now + wait);
+  if (wait == Duration::zero())
+    revival_due_ = true;
+  else
+    next_revival_ = std::min(next_revival_, now + wait);
+}
+
+/// What is due for one withdrawn EV; true when it wants to send a probe now.
+bool PathSet::revive(Time now, EvSlot s) {
+  Slot& slot = slots_[s.value];
+  const bool due = slot.due.age(now) >= Duration::zero();
+  if (slot.revival == Revival::waiting && due) end_burst(now, s);
+  if (slot.revival == Revival::resting && slot.due.age(now) >= Duration::zero()) {
+    slot.revival = Revival::asking;
+    slot.burst = static_cast<std::uint8_t>((slot.burst + 1) & 7);
+  }
+  return slot.revival == Revival::asking;
 }
 
 std::optional<PathSet::ProbeToSend> PathSet::poll_revival(Time now, PortMask open) {
-  Time soonest = kNever;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
+  revival_due_ = false;
+  next_revival_ = kNever;
+  std::optional<ProbeToSend> probe;
+  for (std::size_t i = 0; i < slots_.size() && withdrawn_ > 0; ++i) {
     Slot& slot = slots_[i];
     if (slot.state != EvState::assumed_bad || !port_usable(table_[i].port)) continue;
     const EvSlot s(static_cast<std::uint16_t>(i));
-    if (slot.revival == Revival::waiting && slot.due.age(now) >= Duration::zero()) end_burst(now, s);
-    if (slot.revival == Revival::resting && slot.due.age(now) >= Duration::zero()) {
-      slot.revival = Revival::asking;
-      slot.burst = static_cast<std::uint8_t>((slot.burst + 1) & 7);
-    }
-    if (slot.revival == Revival::asking && open.has(table_[i].port)) {
-      const int index = slot.asked;
-      slot.asked = static_cast<std::uint8_t>(index + 1) & 7;
-      slot.unanswered = static_cast<std::uint8_t>(slot.unanswered | 1 << index) & 0xF;
-      if (index + 1 >= burst_size(slot)) {
-        slot.revival = Revival::waiting;
-        slot.due = Ticks(now + patience_);
+    if (revive(now, s)) {
+      if (probe || !open.has(table_[i].port)) {
+        revival_due_ = true;  // next time, or when its port has room
+        continue;
       }
-      next_revival_ = now;
-      return ProbeToSend{s, revival_id(s, slot.burst, index)};
+      probe = ProbeToSend{s, revival_id(s, slot.burst, slot.asked)};
+      slot.unanswered = static_cast<std::uint8_t>(slot.unanswered | 1 << slot.asked) & 0xF;
+      slot.asked = static_cast<std::uint8_t>(slot.asked + 1) & 7;
+      if (slot.asked < burst_size(slot)) {
+        revival_due_ = true;
+        continue;
+      }
+      slot.revival = Revival::waiting;
+      slot.due = Ticks(now + patience_);
     }
-    soonest =
-        std::min(soonest, slot.revival == Revival::asking ? now + patience_ / 8 : time_of(slot.due, now));
+    next_revival_ = std::min(next_revival_, std::max(time_of(slot.due, now), now + kGrain));
   }
-  next_revival_ = soonest;
-  return std::nullopt;
+  return probe;
 }
 
 void PathSet::end_burst(Time now, EvSlot s) {
@@ -190,6 +212,10 @@ void PathSet::hurry(Time now) {
 }
 
 void PathSet::handle_timeout(Time now) {
+  if (next_revival_ <= now) {
+    revival_due_ = true;
+    next_revival_ = kNever;
+  }
   for (auto& p : probes_) {
     if (!p.open() || !p.sent || now < p.deadline()) continue;
     p.expired = true;
@@ -198,7 +224,7 @@ void PathSet::handle_timeout(Time now) {
 }
 
 Time PathSet::next_timeout() const {
-  Time t = withdrawn_ > 0 ? next_revival_ : kNever;
+  Time t = next_revival_;
   for (const auto& p : probes_) {
     if (p.open() && p.sent && !p.expired) t = std::min(t, p.deadline());
   }

@@ -15,7 +15,7 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
   MRC_CHECK(!table.empty() && table.size() <= kMaxEvs);
   for (int p = 0; p < rotation_.planes(); ++p) {
     const auto run = rotation_.in_rotation(p);
-    reverse_[static_cast<std::size_t>(p)] = EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]);
+    note_works(EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]));
   }
 }
 

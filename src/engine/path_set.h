@@ -35,7 +35,10 @@ class PathSet {
   // --- what happened on a path ---
   void note_skip(Time now, EvSlot s, PathCause cause);
   void note_bad(Time now, EvSlot s, PathCause cause);
-  void note_works(EvSlot s) { reverse_[rotation_.plane_of(path(s).port)] = s; }
+  void note_works(EvSlot s) {
+    reverse_[rotation_.plane_of(path(s).port)] = s;
+    freshest_ = s;
+  }
   bool set_state(Time now, EvSlot s, EvState state);  // the controller's word: DENIED, or GOOD again
   void set_port(Time now, PortId port, bool up);
   void set_peer_ports(Time now, PortMask up);
@@ -44,8 +47,10 @@ class PathSet {
   /// Holds the EV back from data and asks it; the answer, or the silence, decides. False: no room to ask now.
   bool suspect(EvSlot s, Duration patience);
   bool is_suspect(EvSlot s) const { return slots_[s.value].held; }
-  /// Asks on any working EV but this one whether the peer is there.
-  void ask_anyone(Time now, std::optional<EvSlot> not_this, Duration patience);
+  /// Asks whether the peer is there, on the EV that was last known to work.
+  void ask_anyone(Time now, Duration patience);
+  /// A question stayed unanswered and nothing else was heard since: silence proves nothing yet.
+  bool in_doubt() const;
   struct ProbeToSend {
     EvSlot slot;
     std::uint16_t id;
@@ -97,6 +102,7 @@ class PathSet {
   int needed(const Slot& slot) const;
   int burst_size(const Slot& slot) const;
   void rest(Time now, Slot& slot, Duration wait);
+  bool revive(Time now, EvSlot s);
   void end_burst(Time now, EvSlot s);
   std::optional<ProbeToSend> poll_question(Time now, PortMask room, TxOrder order);
   std::optional<ProbeToSend> poll_revival(Time now, PortMask room);
@@ -113,6 +119,7 @@ class PathSet {
   FixedArray<EvSlot> reverse_;  // per plane: the EV for control packets
   ProbeTable probes_;
   PortMask local_up_ = PortMask(~0u), peer_up_ = PortMask(~0u);
+  EvSlot freshest_;             // the EV that was last known to work
   std::optional<EvSlot> unit_;  // the spray unit under way
   std::uint8_t unit_left_ = 0;
   std::uint8_t control_turn_ = 0;
@@ -120,6 +127,7 @@ class PathSet {
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint32_t recent_losses_ = 0;
   Duration patience_ = 150us;
+  bool revival_due_ = false;    // some withdrawn EV has a probe to send
   Time next_revival_ = kNever;  // no withdrawn EV has anything to do before
 };
 

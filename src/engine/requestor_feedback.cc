@@ -50,6 +50,7 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
     infer_losses(now, sack.cack_psn + sack.sack_offset, ~sack.bitmap);
   }
   note_marks(now, sack, slot);
+  paths_.set_patience(clock_.longest() * settings_.silence_eighths / 8 + settings_.suspect_slack);
   lose_silent(now);
   settle_if_idle(now);
   return Verdict::ok;

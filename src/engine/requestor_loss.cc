@@ -39,7 +39,8 @@ void Requestor::doubt(Time now, Psn psn, const Record& record) {
   if (!paths_.suspect(slot, patience(slot))) return;
   ++counters_.suspicions;
   say_(now, PathSuspected{slot, paths_.path(slot).port, psn});
-  if (!peer_lives) paths_.ask_anyone(now, slot, patience(slot));
+  // Somebody has to answer after that probe was sent, or its silence will prove nothing.
+  if (!queue_.has_unsent() || !window_open()) paths_.ask_anyone(now, patience(slot));
 }
 
 void Requestor::lose(Time now, Psn psn, LossCause cause) {
@@ -80,6 +81,7 @@ void Requestor::handle_timeout(Time now) {
   if (now >= wake_at_) wake_at_ = kNever;
   paths_.handle_timeout(now);
   lose_silent(now);
+  if (paths_.in_doubt()) paths_.ask_anyone(now, 2 * clock_.longest());
   if (now >= check_at_) check_oldest(now);
   if (queue_.awaiting() && now >= progress_at_ + retry_timeout()) retry(now);
 }
@@ -90,7 +92,7 @@ void Requestor::check_oldest(Time now) {
   if (flight_.in_flight() == 0) {
     // All arrived, or all waits for repair. An unexecuted message then means that its Transport ACK got lost.
     if (!queue_.awaiting() || flight_.lost() > 0) return;
-    paths_.ask_anyone(now, std::nullopt, 2 * clock_.longest());
+    paths_.ask_anyone(now, 2 * clock_.longest());
     check_at_ = now + 2 * clock_.longest() + settings_.suspect_slack;
     return;
   }
