@@ -1,0 +1,155 @@
+// The peer's files as they are, and what is said about bad ones: line and remedy, every time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/cm_file.h"
+#include "sim/goal_file.h"
+#include "sim/text_input.h"
+#include "sim/topo_file.h"
+#include "topo/topo.h"
+
+namespace mrc::sim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kData = MRC_SOURCE_DIR "/tests/data/htsim/";
+
+TEST(CmFile, ReadsThePeersMatrices) {
+  const auto perm = read_cm(kData + "perm_1024_2000000.cm");
+  ASSERT_TRUE(perm) << perm.error().what;
+  EXPECT_EQ(perm->nodes, 1024u);
+  ASSERT_EQ(perm->connections.size(), 1024u);
+  EXPECT_EQ(perm->connections[0].source, 197u);
+  EXPECT_EQ(perm->connections[0].destination, 714u);
+  EXPECT_EQ(perm->connections[0].bytes, 2'000'000u);
+  EXPECT_EQ(perm->connections[0].start, 0);
+  ASSERT_TRUE(read_cm(kData + "incast_8192_512_100000.cm"));
+}
+
+TEST(CmFile, TakesTimesAsThePeerWritesThem) {
+  const auto cm =
+      parse_cm("Nodes 2\n0->1 id 1 start 1.5e6 size 7 prio 3 msg 2\n0->1 id 1 msg start 0 size 9\n", "x");
+  ASSERT_TRUE(cm) << cm.error().what;
+  EXPECT_EQ(cm->connections[0].start, 1'500'000);
+  EXPECT_EQ(cm->connections[1].bytes, 9u);
+}
+
+TEST(TopoFile, ReadsThePeersTopologies) {
+  const auto ls = read_topo(kData + "ls_1024_400g.topo");
+  ASSERT_TRUE(ls) << ls.error().what;
+  EXPECT_EQ(ls->spec.t0, 32u);
+  EXPECT_EQ(ls->spec.t1, 32u);
+  EXPECT_EQ(ls->spec.hosts_per_t0, 32u);
+  EXPECT_EQ(ls->spec.host_link.bits_per_second, 400'000'000'000u);
+  EXPECT_EQ(ls->spec.t0_t1.delay, 1000ns);
+  for (const char* name :
+       {"ls_128_400g.topo", "ls_1024_400g.topo", "ls_8192_400g.topo", "ft_1024_400g.topo"}) {
+    const auto file = read_topo(kData + name);
+    ASSERT_TRUE(file) << file.error().what;
+    const auto topology = topo::Topology::make(file->spec);
+    ASSERT_TRUE(topology) << topology.error().what;
+    EXPECT_EQ(topology->hosts(), name[3] == '8' ? 8192u : name[4] == '2' ? 128u : 1024u) << name;
+  }
+  EXPECT_EQ(read_topo(kData + "ft_1024_400g.topo")->spec.pods, 16u);
+}
+
+struct Bad {
+  std::string text;
+  const char* where;
+  const char* what;
+};
+
+template <class Parse>
+void expect_refusals(Parse parse, std::initializer_list<Bad> cases) {
+  for (const Bad& bad : cases) {
+    const auto result = parse(bad.text, "f");
+    ASSERT_FALSE(result) << bad.text;
+    EXPECT_THAT(result.error().what, AllOf(HasSubstr(bad.where), HasSubstr(bad.what), HasSubstr("; ")))
+        << bad.text;
+  }
+}
+
+TEST(CmFile, SaysLineAndRemedy) {
+  expect_refusals(parse_cm,
+                  {
+                      {"", "f:1:", "Nodes"},
+                      {"Nodes x\n", "f:1:", "number"},
+                      {"Nodes 4\nNodes 4\n", "f:2:", "second"},
+                      {"Nodes 4\n0->4 id 1 start 0 size 1\n", "f:2:", "nodes are 0 to 3"},
+                      {"Nodes 4\n1->1 id 1 start 0 size 1\n", "f:2:", "itself"},
+                      {"Nodes 4\n\n# c\n0->1 id 1 size 1\n", "f:4:", "start"},
+                      {"Nodes 4\n0->1 id 1 start 0\n", "f:2:", "size"},
+                      {"Nodes 4\n0->1 id 1 start 0 size 0\n", "f:2:", "size 0"},
+                      {"Nodes 4\n0->1 id 1 start -5 size 1\n", "f:2:", "number"},
+                      {"Nodes 4\n0->1 id 1 start 0 trigger 2 size 1\n", "f:2:", "keep one"},
+                      {"Nodes 4\n0->1 id 1 trigger 2 size 1\n", "f:2:", "trigger 2"},
+                      {"Nodes 4\n0->1 id 0 start 0 size 1\n", "f:2:", "id 0"},
+                      {"Nodes 4\n0->1 id 1 start 0 size 1\n0->2 id 1 start 0 size 1\n", "f:3:", "unique"},
+                      {"Nodes 4\nConnections 2\n0->1 id 1 start 0 size 1\n", "f:3:", "cut short"},
+                      {"Nodes 4\n0->1 id 1 start 0 size 1 colour 3\n", "f:2:", "colour"},
+                      {"Nodes 4\n0->1 id 1 start 0 size\n", "f:2:", "number"},
+                      {"Nodes 4\ntrigger id 1\n", "f:2:", "oneshot"},
+                      {"Nodes 4\ntrigger id 1 sometimes\n", "f:2:", "sometimes"},
+                      {"Nodes 4\nfailure switch_type X switch_id 1\n", "f:2:", "TOR"},
+                      {"Nodes 4\nfailure switch_id 1\n", "f:2:", "switch_type"},
+                      {"Nodes 4\n->\n", "f:2:", "SRC->DST"},
+                  });
+}
+
+TEST(TopoFile, SaysLineAndRemedy) {
+  const std::string good = *read_text(kData + "ls_128_400g.topo");
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  expect_refusals(parse_topo,
+                  {
+                      {"", "f:1:", "nodes"},
+                      {"Nodes 4\nTiers 9\nPodsize 4\n", "f:1:", "2 or 3"},
+                      {"Nodes four\n", "f:1:", "number"},
+                      {"Radix_Up 4\n", "f:1:", "header"},
+                      {with("Radix_Down 16", "Radix_Down 15"), "f:5:", "even"},
+                      {with("Radix_Down 8", "Radix_Down 9"), "f:12:", "set it to 8"},
+                      {with("Radix_Up 16", "Bundle 2"), "f:5:", "Radix_Up"},
+                      {with("Switch_Latency_ns 0", "Bundle 2"), "f:5:", "Bundle"},
+                      {with("Podsize 128", "Podsize 64"), "f:5:", "pods"},
+                      {with("Tier 1", "Tier 7"), "f:12:", "tiers are"},
+                      {with("Tier 1", "Tier 0"), "f:12:", "second"},
+                      {with("Downlink_Latency_ns 1000", "Downlink_Latency_ns 0"), "f:5:", "delay"},
+                      {with("Radix_Up 16", "Colour 16"), "f:8:", "Colour"},
+                  });
+}
+
+TEST(GoalFile, SaysLineAndRemedy) {
+  expect_refusals(
+      parse_goal,
+      {
+          {"", "f:1:", "num_ranks"},
+          {"num_ranks 0\n", "f:1:", "1 to"},
+          {"num_ranks 2\nrank 2 {\n}\n", "f:2:", "does not exist"},
+          {"num_ranks 2\nrank 0 {\n", "f:2:", "'}'"},
+          {"num_ranks 2\nl1: calc 5\n", "f:2:", "outside"},
+          {"num_ranks 2\nrank 0 {\nl1: send 10 to 1\n}\n", "f:3:", "4096b"},
+          {"num_ranks 2\nrank 0 {\nl1: send 10b 1\n}\n", "f:3:", "peer"},
+          {"num_ranks 2\nrank 0 {\nl1: send 10b to 0\n}\n", "f:3:", "itself"},
+          {"num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag\n}\n", "f:3:", "number"},
+          {"num_ranks 2\nrank 0 {\nl1: send 10b to 1\n}\n", "f:3:", "nobody receives"},
+          {"num_ranks 2\nrank 0 {\nl1: recv 10b from 1\n}\n", "f:3:", "nobody sends"},
+          {"num_ranks 2\nrank 0 {\nl1: jump 10\n}\n", "f:3:", "jump"},
+          {"num_ranks 2\nrank 0 {\nl1: calc 10\nl1: calc 5\n}\n", "f:4:", "unique"},
+          {"num_ranks 2\nrank 0 {\nl1: calc 10\nl1 requires l2\n}\n", "f:4:", "l2"},
+          {"num_ranks 2\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n", "f:3:", "cycle"},
+          {"num_ranks 2\nrank 0 {\na: calc 1\n}\nrank 0 {\n}\n", "f:5:", "second"},
+      });
+}
+
+TEST(Files, MissingOnesAreNamed) {
+  EXPECT_THAT(read_cm("/nowhere.cm").error().what, HasSubstr("/nowhere.cm"));
+  EXPECT_THAT(read_topo("/nowhere.topo").error().what, HasSubstr("/nowhere.topo"));
+  EXPECT_THAT(read_goal("/nowhere.goal").error().what, HasSubstr("/nowhere.goal"));
+}
+
+}  // namespace
+}  // namespace mrc::sim

@@ -1,0 +1,82 @@
+#include "sim/text_input.h"
+
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace mrc::sim {
+
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Error{errno, path + ": " + std::strerror(errno) + "; check the name and that it may be read"};
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file.bad()) return Error{EIO, path + ": could not be read to its end"};
+  return std::move(text).str();
+}
+
+namespace {
+
+std::string_view without_comment(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  return line.substr(0, line.find("//"));
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view kBlank = " \t\r\v\f";
+  std::vector<std::string_view> words;
+  for (std::size_t at = line.find_first_not_of(kBlank); at != line.npos;) {
+    const std::size_t end = line.find_first_of(kBlank, at);
+    words.push_back(line.substr(at, end - at));
+    at = end == line.npos ? end : line.find_first_not_of(kBlank, end);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<TextLine> words_by_line(std::string_view text) {
+  std::vector<TextLine> lines;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    auto words = words_of(without_comment(text.substr(0, end)));
+    if (!words.empty()) lines.push_back({number, std::move(words)});
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
+Error error_at(std::string_view file, int line, std::string_view what, std::string_view remedy) {
+  std::ostringstream text;
+  text << file << ':' << line << ": " << what << "; " << remedy;
+  return {EINVAL, std::move(text).str()};
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view word) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> parse_real(std::string_view word) {
+  if (const auto whole = parse_number(word)) return whole;
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  if (!(value >= 0) || value >= 0x1p63) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(value));
+}
+
+std::string lower_case(std::string_view word) {
+  std::string out(word);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+}  // namespace mrc::sim
