@@ -12,7 +12,8 @@ namespace mrc::topo {
 using Plane = std::uint32_t;  // 0-based; NIC port and API port number are plane + 1
 using HostId = Id<struct HostTag, std::uint32_t>;
 using LinkId =
-    Id<struct LinkTag, std::uint32_t>;           // a cable: dense, 0 .. links()-1, planes one after the other
+    Id<struct LinkTag, std::uint32_t>;  // a cable: dense, 0 .. links()-1, planes one after the other
+using Mac = std::array<std::uint8_t, 6>;
 using Usid = Id<struct UsidTag, std::uint16_t>;  // 16 bits of a SRv6 carrier; 0 ends the carrier
 
 constexpr PortId nic_port(Plane p) { return PortId(static_cast<std::uint8_t>(p + 1)); }

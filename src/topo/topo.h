@@ -127,6 +127,8 @@ class Topology {
   Ipv6Prefix subnet(Plane p, std::uint32_t t0) const;  // the /64 of a T0's NIC ports
   Ipv6Prefix sid(Node n) const;                        // what a switch matches: locator + uSID
   Ipv6Prefix sid(HostId h, Plane p) const;  // what the last T0 routes down, and the host decapsulates
+  Ipv6 link_local(Node n) const;            // the same on each of its ports: what a neighbour routes by
+  Mac mac(Attachment a) const;              // locally administered; lets neighbours be known without asking
   struct NicPort {
     HostId host;
     Plane plane = 0;

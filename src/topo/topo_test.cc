@@ -74,6 +74,20 @@ TEST_P(EveryShape, AddressesFindTheirNicPort) {
   }
 }
 
+TEST_P(EveryShape, LinkAddressesAreDistinct) {
+  std::set<Mac> macs;
+  std::set<Ipv6> locals;
+  for (std::uint32_t i = 0; i < topo.links(); ++i) {
+    const Ends e = topo.ends(LinkId(i));
+    for (const Attachment& a : {e.lower, e.upper}) {
+      EXPECT_TRUE(macs.insert(topo.mac(a)).second) << topo.name(LinkId(i));
+      EXPECT_EQ(topo.mac(a)[0], 0x02) << "locally administered, one station";
+      locals.insert(topo.link_local(a.node));
+    }
+  }
+  EXPECT_EQ(locals.size(), topo.hosts() + topo.switches());
+}
+
 TEST(Topology, NamesReadAsPeopleSayThem) {
   const auto topo = *Topology::make(two_tiers());
   EXPECT_EQ(topo.name(topo.host_link(HostId(3), 1)), "h3-p1.t0.1");

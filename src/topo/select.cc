@@ -1,0 +1,49 @@
+#include "topo/select.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/prng.h"
+
+namespace mrc::topo {
+namespace {
+
+/// Walks 0 .. count-1 from a random start in steps of a random length that meets every number once.
+struct Walk {
+  std::uint32_t at, step, count;
+
+  Walk(std::uint32_t n, Prng& random) : at(random.below(n)), step(1), count(n) {
+    for (int tries = 0; tries < 8; ++tries) {
+      const std::uint32_t candidate = 1 + random.below(n);
+      if (std::gcd(candidate, n) == 1) step = candidate;
+    }
+  }
+  std::uint32_t next() {
+    const std::uint32_t result = at;
+    at = static_cast<std::uint32_t>((std::uint64_t{at} + step) % count);
+    return result;
+  }
+};
+
+}  // namespace
+
+std::vector<Choice> select_choices(const Topology& topo, HostId source, HostId destination,
+                                   std::uint32_t per_plane, std::uint64_t seed) {
+  const std::uint32_t ways = topo.ways_per_plane(source, destination);
+  const std::uint32_t uplinks1 = ways == topo.evs_per_plane() ? std::max(topo.spec().t2, 1u) : 1;
+  Prng random(seed ^ (std::uint64_t{source.value} << 32 | destination.value));
+  std::vector<Walk> walks;
+  for (Plane p = 0; p < topo.planes(); ++p) walks.emplace_back(ways, random);
+
+  std::vector<Choice> out;
+  const std::uint32_t each = std::min(per_plane, ways);
+  for (std::uint32_t i = 0; i < each; ++i) {
+    for (Plane p = 0; p < topo.planes(); ++p) {
+      const std::uint32_t way = walks[p].next();
+      out.push_back({p, way / uplinks1, way % uplinks1});
+    }
+  }
+  return out;
+}
+
+}  // namespace mrc::topo
