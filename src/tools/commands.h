@@ -16,7 +16,11 @@ namespace mrc::tools {
 /// What a parsed command does; returns the exit status: 0 done, 1 failed (with a sentence on stderr).
 using Run = std::function<int()>;
 
-#define MRC_COMMANDS(X) X(version, "what this build is")
+// clang-format off
+#define MRC_COMMANDS(X)                                        \
+  X(dump, "what a capture holds, packet by packet")            \
+  X(version, "what this build is")
+// clang-format on
 
 #define MRC_COMMAND_DECLARATION(noun, summary) Run noun(CLI::App& app);
 MRC_COMMANDS(MRC_COMMAND_DECLARATION)

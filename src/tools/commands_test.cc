@@ -4,24 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
+
+#include "tools/run_mrc.h"
 
 namespace mrc::tools {
 namespace {
 
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-Outcome run_mrc(std::vector<const char*> args) {
-  args.insert(args.begin(), "mrc");
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int status = run_command(static_cast<int>(args.size()), args.data());
-  std::fflush(stdout);
-  return {status, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
-}
+using testing::Outcome;
+using testing::run_mrc;
 
 TEST(Commands, WithoutArgumentsListsEveryNoun) {
   const Outcome outcome = run_mrc({});

@@ -24,6 +24,7 @@ std::vector<Described> describe_all(CLI::App& mrc) {
   for (const Command& command : kCommands) {
     CLI::App* app = mrc.add_subcommand(command.noun, command.summary);
     described.push_back({app, command.describe(*app)});
+    app->footer(app->get_footer() + "\n");
   }
   return described;
 }
@@ -53,7 +54,7 @@ int run_parsed(const std::vector<Described>& nouns) {
 int run_command(int argc, const char* const* argv) {
   CLI::App mrc{"MRC (Multipath Reliable Connection) in software", "mrc"};
   mrc.require_subcommand(1);
-  mrc.footer("`mrc NOUN --help` explains one of them.");
+  mrc.footer("`mrc NOUN --help` explains one of them.\n");
   const std::vector<Described> nouns = describe_all(mrc);
   if (argc == 1) {
     std::fputs(mrc.help().c_str(), stdout);
