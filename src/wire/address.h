@@ -25,8 +25,11 @@ struct IpAddress {
     return a;
   }
   bool is_v4() const {
-    static constexpr std::uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
-    return std::memcmp(bytes.data(), kPrefix, sizeof kPrefix) == 0;
+    std::uint64_t high;
+    std::uint32_t mapped;
+    std::memcpy(&high, bytes.data(), sizeof high);
+    std::memcpy(&mapped, bytes.data() + 8, sizeof mapped);
+    return high == 0 && mapped == 0xFFFF0000;  // 00 00 ff ff, little-endian
   }
   /// The four bytes of an IPv4 address. REQUIRES: is_v4().
   const std::uint8_t* v4_bytes() const { return bytes.data() + 12; }

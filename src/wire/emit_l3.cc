@@ -1,5 +1,4 @@
 // Around the transport headers: iCRC, UDP, IP, segment routing, Ethernet.
-#include "wire/bth.h"
 #include "wire/codec.h"
 #include "wire/ethernet.h"
 #include "wire/icrc.h"
@@ -21,7 +20,7 @@ void emit_tail(const Datagram& around, Bytes transport, Bytes payload, const Set
   tail.size = static_cast<std::uint8_t>(pad + kIcrcSize);
   if (!settings.emit_icrc) return;
   Icrc icrc(around, transport.data(), transport.size() + payload.size() + tail.size);
-  icrc.add(transport.subspan(Bth::kSize));
+  icrc.add(transport.subspan(Icrc::kBthInHead));
   icrc.add(payload);
   icrc.add(Bytes(tail.bytes).first(pad));
   icrc.store(tail.bytes.data() + pad);

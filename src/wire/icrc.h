@@ -10,9 +10,10 @@ namespace mrc::wire {
 inline constexpr std::size_t kIcrcSize = 4;
 
 /// MRC-WIRE-045: only the datagram counts, so an outer header may change at every hop.
-/// A running iCRC: begin with the headers around and the first bytes of the transport, go on with the rest.
+/// A running iCRC: begin with the headers around and the first bytes of BTH, go on with the rest.
 class Icrc {
  public:
+  static constexpr std::size_t kBthInHead = 8;  // of BTH, with its masked byte; add() continues behind them
   /// `bth` is the packet's BTH as on the wire; `udp_payload` counts from BTH to the iCRC inclusive.
   Icrc(const Datagram& datagram, const std::uint8_t* bth, std::size_t udp_payload);
   void add(Bytes piece);
