@@ -1,6 +1,7 @@
 #include "engine/queue_pair.h"
 
 #include <cerrno>
+#include <memory>
 
 namespace mrc::engine {
 
@@ -20,12 +21,22 @@ int QueuePair::modify(Time now, QpState next) {
   return 0;
 }
 
+int QueuePair::prepare_send(Psn first, const QpLimits& limits, const RequestorSettings& settings,
+                            Congestion& congestion, RecordPool& pool) {
+  if (state_ != QpState::rtr) return EINVAL;
+  // Nothing was posted or sent yet, so a new requestor in its place is as good as the old one.
+  std::destroy_at(&requestor_);
+  std::construct_at(&requestor_, remote_, first, limits, settings, paths_, congestion, pool, say_);
+  return 0;
+}
+
 void QueuePair::enter(Time now, QpState next) {
   if (next == state_) return;
   const QpState from = state_;
   state_ = next;
   if (next == QpState::error) {
     requestor_.fail(WorkStatus::flushed);
+    requestor_.abandon(now);
     responder_.flush();
   }
   say_(now, StateChanged{from, next});

@@ -62,6 +62,10 @@ class QueuePair {
 
   /// rtr: packets are accepted. rts: and sent. error: everything outstanding is flushed. Returns 0 or EINVAL.
   int modify(Time now, QpState next);
+  /// What only becomes known on the way from rtr to rts: where the requestor starts and how far it may go.
+  /// Congestion and pool as given before. EINVAL outside rtr.
+  int prepare_send(Psn first, const QpLimits& limits, const RequestorSettings& settings,
+                   Congestion& congestion, RecordPool& pool);
 
   /// The index of the posted work (see Transmit::work), or an errno.
   struct Posted {

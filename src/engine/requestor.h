@@ -47,6 +47,8 @@ class Requestor {
   /// Set once, by a NAK, an exhausted retry counter or the caller; the QP then enters the error state.
   std::optional<WorkStatus> failure() const { return failure_; }
   void fail(WorkStatus status);
+  /// After a failure: records go back to the pool, and what was in flight back to the shared window.
+  void abandon(Time now);
   void flush() { queue_.fail(WorkStatus::flushed); }
 
   SendState send_state() const;

@@ -181,6 +181,11 @@ void Requestor::fail(WorkStatus status) {
   queue_.fail(status);
 }
 
+void Requestor::abandon(Time now) {
+  flight_.advance(flight_.next(), [](Psn, const Record&, bool) {});
+  settle_if_idle(now);
+}
+
 void Requestor::settle_if_idle(Time now) {
   if (!flight_.settled() || charged_ == 0) return;
   // Everything that we sent is accounted for; rounding and lost reports must not shrink the window for good.

@@ -34,7 +34,8 @@ Rotation::Rotation(std::span<const Path> table, std::uint16_t active_per_plane)
 
 std::optional<EvSlot> Rotation::next(PortMask open, Prng& prng) {
   const auto count = static_cast<std::uint32_t>(planes_.size());
-  for (std::uint32_t tried = 0; tried < count; ++tried) {
+  // The rest of this round and a whole new one: each plane is met at least once.
+  for (std::uint32_t tried = 0; tried < 2 * count; ++tried) {
     if (place_ >= count) place_ = 0;
     if (count > 1) std::swap(planes_[place_].turn, planes_[place_ + prng.below(count - place_)].turn);
     Plane& p = planes_[planes_[place_++].turn];
