@@ -9,15 +9,16 @@ set(MRC_ARROWS
   "pair: base wire engine"
   "nic: base wire engine"
   "port: base wire"
+  "datapath: base wire engine nic port"
   "topo: base wire"
   "fabric: base wire"
   "sim: base wire engine nic topo fabric"
-  "node: base wire engine nic port topo"
-  "lib: base wire engine nic port node"
-  "verbs: base wire engine nic port node lib"
+  "node: base wire engine nic port datapath topo"
+  "lib: base wire engine nic port datapath node"
+  "verbs: base wire engine nic port datapath node lib"
   "lab: base wire port topo fabric node"
   "nccl: base"
-  "tools: base wire engine pair nic port topo fabric sim node lib verbs lab"
+  "tools: base wire engine pair nic port datapath topo fabric sim node lib verbs lab"
 )
 
 # mrc_module(NAME [LINK libs...] [TEST_LINK libs...])

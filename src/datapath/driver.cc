@@ -1,0 +1,97 @@
+#include "datapath/driver.h"
+
+#include "base/check.h"
+#include "wire/codec.h"
+
+namespace mrc::datapath {
+
+Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSettings& settings)
+    : nic_(nic), settings_(settings), ports_(ports.begin(), ports.end()), arrivals_(settings.rx_burst) {
+  outboxes_.reserve(ports_.size());
+  for (port::Port* port : ports_) {
+    MRC_CHECK(port->capabilities().layer == port::Layer::datagram);
+    outboxes_.emplace_back(*port, settings_.wire, settings_.outbox);
+  }
+}
+
+bool Driver::turn(Time now) {
+  service(now);
+  bool moved = receive(now);
+  if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
+  moved |= transmit(now);
+  return moved;
+}
+
+void Driver::service(Time now) {
+  if (now < next_service_) return;
+  next_service_ = now + settings_.service_interval;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    ports_[i]->service();
+    while (const auto link = ports_[i]->poll_link_event()) {
+      nic_.set_port(now, PortId(static_cast<std::uint8_t>(i + 1)), link->up);
+    }
+  }
+}
+
+bool Driver::receive(Time now) {
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < ports_.size(); ++i) taken += receive(now, i);
+  return taken != 0;
+}
+
+std::size_t Driver::receive(Time now, std::size_t port) {
+  const std::size_t n = ports_[port]->rx(arrivals_);
+  for (std::size_t i = 0; i < n; ++i) take(now, PortId(static_cast<std::uint8_t>(port + 1)), arrivals_[i]);
+  return n;
+}
+
+void Driver::take(Time now, PortId port, const port::RxPacket& packet) {
+  wire::Datagram around;
+  around.source.bytes = packet.from->ip;
+  around.destination.bytes = packet.to->ip;
+  around.source_port = packet.source_port;
+  around.destination_port = settings_.wire.udp_port;
+  around.flow_label = packet.flow_label;
+  around.traffic_class = packet.tos;
+  wire::Parsed parsed;
+  const wire::Bytes bytes(reinterpret_cast<const std::uint8_t*>(packet.data), packet.size);
+  const Verdict verdict = wire::parse_datagram(bytes, around, settings_.wire, parsed);
+  if (verdict != Verdict::ok && verdict != Verdict::trimmed_ok) return refused_.add(verdict);
+  parsed.envelope.port = port;
+  nic_.handle(now, parsed.packet, parsed.envelope, around.source, std::as_bytes(parsed.payload));
+}
+
+PortMask Driver::room() const {
+  PortMask mask;
+  for (std::size_t i = 0; i < outboxes_.size(); ++i) {
+    if (outboxes_[i].has_room()) mask.add(PortId(static_cast<std::uint8_t>(i + 1)));
+  }
+  return mask;
+}
+
+bool Driver::transmit(Time now) {
+  for (Outbox& box : outboxes_) {
+    if (box.blocked()) box.flush();
+  }
+  bool moved = false;
+  for (std::uint32_t burst = 0; burst < settings_.tx_bursts; ++burst) {
+    PortMask open = room();
+    bool more = nic_.poll_transmit(now, open, departure_);
+    if (!more) break;
+    while (more) {
+      Outbox& box = outboxes_[departure_.transmit.envelope.port.value - 1u];
+      box.add(departure_);
+      if (!box.has_room()) open.remove(departure_.transmit.envelope.port);
+      more = !open.empty() && nic_.poll_transmit(now, open, departure_);
+    }
+    for (Outbox& box : outboxes_) box.flush();
+    moved = true;
+  }
+  return moved;
+}
+
+void Driver::discard_unsent() {
+  for (Outbox& box : outboxes_) box.discard();
+}
+
+}  // namespace mrc::datapath

@@ -1,0 +1,64 @@
+// Bytes to values and back: one NIC, its ports, and the only loop there is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/counters.h"
+#include "base/time.h"
+#include "datapath/outbox.h"
+#include "nic/nic.h"
+#include "port/port.h"
+#include "wire/settings.h"
+#include "wire/verdict.h"
+
+namespace mrc::datapath {
+
+struct DriverSettings {
+  wire::Settings wire;
+  OutboxSettings outbox;
+  std::uint32_t rx_burst = 64;        // packets taken from one port before the others have their turn
+  std::uint32_t tx_bursts = 4;        // bursts in one turn: what arrives meanwhile must not wait long
+  Duration service_interval = 100us;  // ports look after themselves (link events) this often
+};
+
+/// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
+///
+/// turn(now) takes what has arrived, lets timers run, and sends what is ready. When it returns false there is
+/// nothing to do until a port's wait_fd() is readable, its tx_blocked_fd() is writable, or next_timeout().
+/// REQUIRES: the NIC and the ports outlive it; one thread at a time; `now` never runs backwards.
+class Driver {
+ public:
+  Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSettings& settings);
+
+  bool turn(Time now);
+  /// Only sends: for the thread that has just posted.
+  bool transmit(Time now);
+  Time next_timeout() const { return nic_.next_timeout(); }
+
+  /// What waits for a port is dropped, and repaired later. Call it before memory that may be in it goes away.
+  void discard_unsent();
+
+  /// Packets that never became values, by what was wrong with them.
+  const Counters<Verdict, kVerdictCount>& refused() const { return refused_; }
+
+ private:
+  bool receive(Time now);
+  std::size_t receive(Time now, std::size_t port);
+  void take(Time now, PortId port, const port::RxPacket& packet);
+  PortMask room() const;
+  void service(Time now);
+
+  nic::Nic& nic_;
+  DriverSettings settings_;
+  std::vector<port::Port*> ports_;
+  std::vector<Outbox> outboxes_;
+  std::vector<port::RxPacket> arrivals_;
+  nic::Departure departure_;
+  Time next_service_ = Time::min();
+  Counters<Verdict, kVerdictCount> refused_;
+};
+
+}  // namespace mrc::datapath

@@ -1,0 +1,171 @@
+// What follows from inputs: completions, timers, and the next packet to leave.
+#include "nic/nic.h"
+
+namespace mrc::nic {
+
+using engine::QpState;
+
+void Nic::settle(Time now) {
+  while (!touched_.empty()) settle(now, touched_.pop_front());
+}
+
+void Nic::settle(Time now, Qp& qp) {
+  engine::Completion done;
+  while (qp.engine->poll_completion(now, done)) complete(now, qp, done);
+  if (qp.engine->state() == QpState::error && qp.state != QpState::error) {
+    qp.state = QpState::error;
+    observer_.on_qp_error(qp);
+  }
+  timers_.arm(qp, qp.engine->next_timeout());
+  if (qp.engine->responder().has_control()) scheduler_.control.push_back(qp);
+  // Those who waited for the window or for records stand before the one whose packet opened it: else a QP
+  // with packets in flight would take every place that its own SACKs free.
+  wake(*qp.context);
+  wake_for_records();
+  scheduler_.make_ready(qp);
+}
+
+void Nic::complete(Time now, Qp& qp, const engine::Completion& done) {
+  const bool is_send = done.kind == engine::CompletionKind::send;
+  CompletionQueue* cq = is_send ? qp.made.send_cq : qp.made.recv_cq;
+  if (cq == nullptr) return;
+  const bool was_overrun = cq->overrun();
+  const Cqe entry{done.wr_id, qp.qpn, done.length, done.imm, done.kind, done.status, done.has_imm};
+  // An armed waiter for solicited completions is woken by errors too, as verbs have it.
+  switch (cq->push(entry, done.solicited || done.status != engine::WorkStatus::success)) {
+    case CompletionQueue::Push::quiet: break;
+    case CompletionQueue::Push::notify: observer_.on_cq_notify(*cq); break;
+    case CompletionQueue::Push::overrun:
+      if (!was_overrun) observer_.on_cq_overrun(*cq);
+      if (qp.engine) qp.engine->modify(now, QpState::error);
+      break;
+  }
+}
+
+/// As many waiters as the window has room for now; each wakes the next when it can't use its turn.
+void Nic::wake(CongestionContext& context) {
+  if (context.waiting.empty()) return;
+  auto room = static_cast<std::int64_t>(context.congestion->window()) - context.congestion->in_flight();
+  while (!context.waiting.empty() && room > 0) {
+    Qp& qp = context.waiting.front();
+    if (!context.congestion->may_send(qp.packet_bytes)) break;
+    scheduler_.make_ready(qp);
+    room -= qp.packet_bytes;
+  }
+}
+
+void Nic::wake_for_records() {
+  for (std::size_t slabs = pool_.free_slabs(); slabs > 0 && !starved_.empty(); --slabs) {
+    scheduler_.make_ready(starved_.front());
+  }
+}
+
+bool Nic::poll_transmit(Time now, PortMask room, Departure& out) {
+  settle(now);
+  room = room & up_;
+  if (room.empty()) return false;
+  if (send_endpoint(now, room, out) || send_control(now, room, out) || send_data(now, room, out)) return true;
+  settle(now);
+  return false;
+}
+
+bool Nic::send_endpoint(Time now, PortMask room, Departure& out) {
+  EndpointPacket packet;
+  if (!endpoint_.poll_transmit(now, room, up_, packet)) return false;
+  out.transmit.packet = packet.packet;
+  out.transmit.envelope = packet.envelope;
+  out.to = packet.to;
+  out.peer = kNoPeer;
+  out.dscp = kDscpByClass;
+  out.payload.count = 0;
+  return true;
+}
+
+// MRC-NIC-011: control packets of all QPs leave before anybody's data.
+bool Nic::send_control(Time now, PortMask room, Departure& out) {
+  List<Qp, ControlTag> stuck;
+  bool sent = false;
+  while (!sent && !scheduler_.control.empty()) {
+    Qp& qp = scheduler_.control.front();
+    if (!qp.engine->responder().has_control()) {
+      List<Qp, ControlTag>::remove(qp);
+      continue;
+    }
+    sent = send_from(now, qp, room, out);
+    if (!sent) {
+      List<Qp, ControlTag>::remove(qp);
+      stuck.push_back(qp);
+    }
+  }
+  while (!stuck.empty()) scheduler_.control.push_back(stuck.pop_front());
+  return sent;
+}
+
+bool Nic::send_data(Time now, PortMask room, Departure& out) {
+  const bool every_port = (room & up_) == up_;
+  for (std::uint32_t turns = scheduler_.ready(); turns > 0; --turns) {
+    Qp* qp = scheduler_.next();
+    if (qp == nullptr) return false;
+    if (send_from(now, *qp, room, out)) {
+      scheduler_.note_sent(*qp);
+      return true;
+    }
+    every_port ? park(*qp) : scheduler_.yield(*qp);
+  }
+  return false;
+}
+
+bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out) {
+  while (qp.engine->poll_transmit(now, room, out.transmit)) {
+    touch(qp);
+    const auto* write = std::get_if<wire::Write>(&out.transmit.packet.body);
+    out.payload.count = 0;
+    if (write != nullptr && !qp.gather.resolve(regions_, qp.made.pd, out.transmit.work, out.transmit.offset,
+                                               write->payload, out.payload)) {
+      qp.engine->handle_local_error(now, out.transmit.work);
+      continue;
+    }
+    out.to = qp.peer->address(out.transmit.envelope.port);
+    out.peer = qp.peer->index;
+    const bool control = out.transmit.envelope.traffic_class == wire::TrafficClass::control;
+    out.dscp = control ? kDscpByClass : qp.dscp;
+    return true;
+  }
+  return false;
+}
+
+/// The QP can't send although every port has room: it waits for what holds it.
+void Nic::park(Qp& qp) {
+  scheduler_.park(qp);
+  const engine::SendState state = qp.engine->send_state();
+  if (state != engine::SendState::active && state != engine::SendState::ready) return;
+  if (!qp.context->congestion->may_send(qp.packet_bytes)) {
+    qp.context->waiting.push_back(qp);
+    timers_.arm(*qp.context, qp.context->congestion->next_send());
+    return;
+  }
+  if (pool_.free_slabs() == 0) starved_.push_back(qp);
+  wake(*qp.context);
+}
+
+void Nic::handle_timeout(Time now) {
+  while (Timed* due = timers_.pop_due(now)) {
+    switch (due->kind) {
+      case TimedKind::qp: {
+        Qp& qp = static_cast<Qp&>(*due);
+        if (qp.engine->next_timeout() <= now) qp.engine->handle_timeout(now);
+        touch(qp);
+        break;
+      }
+      case TimedKind::congestion: wake(static_cast<CongestionContext&>(*due)); break;
+      case TimedKind::peer: endpoint_.handle_announce_timeout(now, static_cast<Peer&>(*due)); break;
+      case TimedKind::endpoint: {
+        EndpointResult lost;
+        while (endpoint_.poll_expired(now, lost)) observer_.on_endpoint_result(lost);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace mrc::nic

@@ -1,0 +1,94 @@
+// One queue pair as the NIC keeps it: the engine's half, and everything that the engine leaves to its caller.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/queue_pair.h"
+#include "nic/completion_queue.h"
+#include "nic/gather.h"
+#include "nic/list.h"
+#include "nic/peer.h"
+#include "nic/timer_heap.h"
+
+namespace mrc::nic {
+
+/// An EV profile: the paths of a QP, shared by all that use it.
+using PathTable = std::shared_ptr<const std::vector<engine::Path>>;
+
+inline constexpr std::uint8_t kDscpByClass = 0xFF;
+
+/// What a QP is made with. The CQs outlive it.
+struct QpCreate {
+  PdId pd;
+  CompletionQueue* send_cq = nullptr;
+  CompletionQueue* recv_cq = nullptr;
+  std::uint16_t send_depth = 128;
+  std::uint16_t recv_depth = 128;
+  std::uint8_t max_sge = 1;  // 0: packets without bytes, for the simulator
+  std::uint16_t max_inline = 0;
+  void* owner = nullptr;  // comes back in events
+};
+
+/// Everything that a QP needs to receive, given on the way to RTR.
+struct QpConnect {
+  Gid peer;
+  std::span<const Gid> peer_addresses;  // of its ports 1, 2, ...; empty: `peer` on all of them
+  Qpn remote;
+  Psn receive_psn;
+  std::uint16_t path_mtu = 4096;
+  std::uint8_t mpr_dest = engine::kMinMpr;
+  std::uint16_t max_wimm_dest = 32;
+  bool dynamic_mpr = false;
+  bool remote_write = true;  // access flag of the QP itself
+  std::uint16_t pkey = 0xFFFF;
+  std::uint8_t service_level = 0;    // 0 .. kServiceLevels-1
+  std::uint8_t dscp = kDscpByClass;  // of its data packets
+  std::uint64_t cc_profile = 0;
+  PathTable paths;  // null: the NIC's own
+  engine::PathSettings path_settings;
+  engine::ResponderSettings responder;
+};
+
+/// And to send, given on the way to RTS.
+struct QpSend {
+  Psn send_psn;
+  std::uint8_t mpr = engine::kMinMpr;
+  std::uint16_t max_wimm = 32;
+  engine::RequestorSettings requestor;
+};
+
+struct TouchTag;    // had an input: to be drained
+struct ControlTag;  // has control packets to send
+struct WaitTag;     // data: in turn, or waiting for a window or for records
+
+struct Qp : Timed, Link<TouchTag>, Link<ControlTag>, Link<WaitTag>, Link<PeerTag> {
+  Qp(Qpn number, const QpCreate& create)
+      : Timed(TimedKind::qp),
+        qpn(number),
+        made(create),
+        gather(create.send_depth, create.max_sge, create.max_inline) {}
+
+  Qpn qpn;
+  QpCreate made;
+  engine::QpState state = engine::QpState::reset;
+  std::uint8_t service_level = 0;
+  std::uint8_t dscp = kDscpByClass;
+  std::uint8_t quantum = 1, spent = 0;  // packets per turn, and of this turn
+  bool remote_write = false;
+  bool in_turn = false;  // its WaitTag link is in the scheduler
+  bool heard = false;    // a packet was accepted
+  std::uint16_t pkey = 0xFFFF;
+  std::uint32_t packet_bytes = 0;  // the most that one packet takes of the congestion window
+  engine::QpLimits limits;
+  Peer* peer = nullptr;
+  CongestionContext* context = nullptr;
+  PathTable paths;
+  Gather gather;
+  std::vector<std::uint64_t> early_receives;  // posted in INIT, before there is an engine
+  std::optional<engine::QueuePair> engine;    // from RTR on
+};
+
+}  // namespace mrc::nic

@@ -1,0 +1,49 @@
+// Every knob of the software NIC on one page, each with its sentence, and the limits that size it at
+// creation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace mrc::nic {
+
+inline constexpr int kServiceLevels = 16;
+
+enum class LevelPolicy : std::uint8_t {
+  strict,    // a higher service level always goes first
+  weighted,  // each level with something to send gets its share
+};
+
+struct SchedulerSettings {
+  LevelPolicy levels = LevelPolicy::strict;
+  std::array<std::uint8_t, kServiceLevels> weights = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  std::uint8_t quantum = 1;  // packets of one QP before the next one's turn; at least the QP's spray unit
+};
+
+struct EndpointSettings {
+  Duration announce_interval = 100us;  // a Port Status Update is repeated after this, doubling
+  Duration announce_backoff_max = 100ms;
+  std::uint16_t announce_tries = 64;  // then the peer is taken for gone: its own timeouts will tell
+  Duration probe_timeout = 1s;        // an EV probe that stays unanswered is reported lost
+};
+
+/// Memory is taken for these at creation; a full table refuses.
+struct NicLimits {
+  std::uint32_t qps = 64;  // rounded up to a power of two
+  std::uint32_t regions = 64;
+  std::uint32_t packets_in_flight = 8192;  // records of the engine's pool, 12.25 bytes each
+  std::uint16_t endpoint_replies = 32;     // answers on QP 2 that wait for a port
+  std::uint16_t endpoint_requests = 32;    // own requests on QP 2 that wait for an answer
+};
+
+/// QP numbers that this NIC hands out. Processes that share a device have disjoint ranges.
+struct QpnSpan {
+  Qpn first{16};
+  Qpn last{0xFFFFFF};
+};
+
+}  // namespace mrc::nic
