@@ -108,6 +108,8 @@ class QueuePair {
   /// for lkeys that are not of the QP's PD, EOPNOTSUPP for a read whose peer is not of this device. In ERR
   /// work is taken and flushed.
   virtual Posted post_send(std::span<const SendRequest> requests) = 0;
+  /// Free places in the send queue now: a caller that is alone on the QP can post so many without ENOMEM.
+  virtual std::size_t send_room() const = 0;
   /// Receives serve immediates only, so a request is its wr_id. EINVAL in RESET, ENOMEM when full.
   virtual Posted post_receive(std::span<const std::uint64_t> wr_ids) = 0;
 

@@ -66,10 +66,10 @@ struct Access {
   bool operator==(const Access&) const = default;
 };
 
-struct Sge {
-  std::uint64_t address = 0;
-  std::uint32_t length = 0;
-  std::uint32_t lkey = 0;
+struct Sge {  // without initialisers: arrays of it are on the hot path
+  std::uint64_t address;
+  std::uint32_t length;
+  std::uint32_t lkey;
 };
 
 enum class SendOp : std::uint8_t {
