@@ -15,6 +15,9 @@ namespace mrc::port {
 namespace {
 
 constexpr int kAnswerTimeoutMs = 2000;
+// <linux/if.h> has them, and can't be included beside <net/if.h>.
+constexpr unsigned kLowerUp = 1 << 16;
+constexpr std::uint8_t kOperationallyUp = 6;
 
 /// The driver's word for the speed; 0 when it doesn't know (loopback, tunnels, link down). Asked through the
 /// netlink socket, because that one stays in the namespace where the port was opened.
@@ -97,15 +100,19 @@ bool LinkWatch::handle(const void* message, std::size_t size) {
     if (header->nlmsg_type != RTM_NEWLINK && header->nlmsg_type != RTM_DELLINK) continue;
     const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(header));
     if (static_cast<std::uint32_t>(info->ifi_index) != link_.interface) continue;
-    constexpr unsigned kUsable = IFF_UP | IFF_RUNNING;
+    constexpr unsigned kUsable = IFF_UP | IFF_RUNNING | kLowerUp;
     link_.up = header->nlmsg_type == RTM_NEWLINK && (info->ifi_flags & kUsable) == kUsable;
     auto attributes = static_cast<unsigned>(IFLA_PAYLOAD(header));
-    for (auto* a = IFLA_RTA(info); RTA_OK(a, attributes); a = RTA_NEXT(a, attributes))
+    for (auto* a = IFLA_RTA(info); RTA_OK(a, attributes); a = RTA_NEXT(a, attributes)) {
       if (a->rta_type == IFLA_MTU) std::memcpy(&link_.mtu, RTA_DATA(a), sizeof link_.mtu);
+      if (a->rta_type == IFLA_OPERSTATE) std::memcpy(&operational_state_, RTA_DATA(a), 1);
+    }
     link_.bits_per_second = speed_of(socket_.get(), link_.interface);
   }
   return true;
 }
+
+bool LinkWatch::settled() const { return link_.up && operational_state_ == kOperationallyUp; }
 
 std::optional<Link> LinkWatch::poll_event() {
   if (!changed_) return std::nullopt;

@@ -19,6 +19,9 @@ class LinkWatch {
 
   int fd() const { return socket_.get(); }
   const Link& link() const { return link_; }
+  /// Up beyond doubt: right after it was made, an interface calls itself up and still drops what it is given.
+  /// Never true for interfaces that don't say (loopback).
+  bool settled() const;
   /// Reads what the kernel has said since; true when the link is different now.
   bool update();
   /// The state after the last change, once.
@@ -32,6 +35,7 @@ class LinkWatch {
 
   Fd socket_;
   Link link_;
+  std::uint8_t operational_state_ = 0;
   bool changed_ = false;
 };
 

@@ -54,13 +54,20 @@ Status await_up(const char* name) {
   if (!index) return index.error();
   auto watch = LinkWatch::open(*index);
   if (!watch) return watch.error();
-  for (int i = 0; i < 30 && !watch->link().up; ++i) {
+  for (int i = 0; i < 30 && !watch->settled(); ++i) {
     pollfd ready{watch->fd(), POLLIN, 0};
     ::poll(&ready, 1, 100);
     watch->update();
   }
-  if (!watch->link().up) return Error{ENETDOWN, std::string(name) + " doesn't come up"};
+  if (!watch->settled()) return Error{ENETDOWN, std::string(name) + " doesn't come up"};
   return Done{};
+}
+
+Fd udp_socket(const char* address, std::uint16_t udp_port) {
+  const SocketAddress name = to_socket_address(*parse_address(address), udp_port);
+  Fd fd(::socket(name.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  MRC_CHECK(::bind(fd.get(), &name.any, name.size) == 0);
+  return fd;
 }
 
 std::string path_of(const Fd& ns) {
@@ -90,20 +97,53 @@ Result<std::unique_ptr<Sandbox>> Sandbox::make(unsigned mtu) {
 
 Status Sandbox::build(unsigned mtu) {
   const std::string size = std::to_string(mtu);
-  for (const std::string& command :
-       // Unequal indices at both ends: the kernel holds back "carrier up" for a second when they are equal.
-       {"ip link add l0 index 77 mtu " + size + " type veth peer name r0 mtu " + size + " netns " +
-            path_of(right_),
-        std::string("ip link set lo up"), std::string("ip addr add 10.77.0.1/24 dev l0"),
-        std::string("ip addr add fd77::1/64 dev l0 nodad"), std::string("ip link set l0 up")})
+  // Unequal indices at both ends: the kernel holds back "carrier up" for a second when they are equal.
+  // Neighbours are written down: a lost solicitation would cost a second too.
+  const std::string left_commands[] = {"ip link add l0 address 02:00:00:00:77:01 index 77 mtu " + size +
+                                           " type veth peer name r0 address 02:00:00:00:77:02 mtu " + size +
+                                           " netns " + path_of(right_),
+                                       "ip link set lo up",
+                                       "ip addr add 10.77.0.1/24 dev l0",
+                                       "ip addr add fd77::1/64 dev l0 nodad",
+                                       "ip link set l0 up",
+                                       "ip neigh replace 10.77.0.2 lladdr 02:00:00:00:77:02 dev l0",
+                                       "ip neigh replace fd77::2 lladdr 02:00:00:00:77:02 dev l0"};
+  const std::string right_commands[] = {"ip link set lo up",
+                                        "ip addr add 10.77.0.2/24 dev r0",
+                                        "ip addr add fd77::2/64 dev r0 nodad",
+                                        "ip link set r0 up",
+                                        "ip neigh replace 10.77.0.1 lladdr 02:00:00:00:77:01 dev r0",
+                                        "ip neigh replace fd77::1 lladdr 02:00:00:00:77:01 dev r0"};
+  for (const std::string& command : left_commands)
     if (auto done = left_shell(command); !done) return done;
-  for (const char* command : {"ip link set lo up", "ip addr add 10.77.0.2/24 dev r0",
-                              "ip addr add fd77::2/64 dev r0 nodad", "ip link set r0 up"})
+  for (const std::string& command : right_commands)
     if (auto done = right_shell(command); !done) return done;
   Status up = Done{};
   left([&] { up = await_up("l0"); });
   if (up) right([&] { up = await_up("r0"); });
+  if (up) up = await_traffic("10.77.0.1", "10.77.0.2");
+  if (up) up = await_traffic("fd77::1", "fd77::2");
   return up;
+}
+
+/// The kernel sets up an IPv6 address some time after it was added, and tells nobody when: so try until a
+/// packet gets through, each way.
+Status Sandbox::await_traffic(const char* left_address, const char* right_address) const {
+  constexpr std::uint16_t kPort = 9077;
+  Fd ends[2];
+  left([&] { ends[0] = udp_socket(left_address, kPort); });
+  right([&] { ends[1] = udp_socket(right_address, kPort); });
+  for (const int from : {0, 1}) {
+    const SocketAddress to =
+        to_socket_address(*parse_address(from == 0 ? right_address : left_address), kPort);
+    pollfd ready{ends[1 - from].get(), POLLIN, 0};
+    for (int i = 0; i < 300 && ready.revents == 0; ++i) {
+      ::sendto(ends[from].get(), "?", 1, MSG_DONTWAIT, &to.any, to.size);
+      ::poll(&ready, 1, 10);
+    }
+    if (ready.revents == 0) return Error{ENETDOWN, std::string("no packet reaches ") + right_address};
+  }
+  return Done{};
 }
 
 Sandbox::~Sandbox() { ::setns(home_.get(), CLONE_NEWNET); }

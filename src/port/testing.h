@@ -34,6 +34,7 @@ class Sandbox {
   Sandbox() = default;
   void inside(const Fd& where, const std::function<void()>& work) const;
   Status build(unsigned mtu);
+  Status await_traffic(const char* left_address, const char* right_address) const;
 
   Fd home_;
   Fd left_;

@@ -28,38 +28,39 @@ ReceiveSocketOptions receiving(const UdpPortOptions& options, const std::string&
 
 }  // namespace
 
-Result<std::unique_ptr<UdpPort>> UdpPort::open(const UdpPortOptions& options) {
+Result<std::unique_ptr<UdpPort>> UdpPort::open(const UdpPortOptions& options, std::shared_ptr<Seat> seat) {
+  if (seat != nullptr && seat->udp_port() != options.udp_port)
+    return Error{EINVAL,
+                 "the seat is at UDP port " + std::to_string(seat->udp_port()) + ", the port at another"};
   const auto index = interface_of(options.local);
   if (!index) return index.error();
   char name[IF_NAMESIZE] = {};
   const std::string interface = options.bind_interface ? if_indextoname(*index, name) : "";
   auto watch = LinkWatch::open(*index);
   if (!watch) return watch.error();
-  auto socket = open_receive_socket(receiving(options, interface));
-  if (!socket) return socket.error();
-  Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll) return errno_error("open an epoll set");
-  for (const int fd : {socket->get(), watch->fd()})
-    if (auto watched = watch_input(epoll.get(), fd); !watched) return watched.error();
+  auto inbox = UdpInbox::open(receiving(options, interface), options.local, std::move(seat));
+  if (!inbox) return inbox.error();
+  if (auto watched = watch_input(inbox->epoll(), watch->fd()); !watched) return watched.error();
   UdpSender::Options sending{.sockets = {.local = options.local,
                                          .interface = interface,
                                          .flow_label = can_send_flow_label(options.local),
                                          .limit = options.source_port_limit},
                              .udp_port = options.udp_port,
-                             .own_socket = options.all_addresses ? -1 : socket->get()};
+                             .own_socket = options.all_addresses ? -1 : inbox->socket()};
   return std::unique_ptr<UdpPort>(
-      new UdpPort(options, std::move(*socket), std::move(epoll), std::move(*watch), std::move(sending)));
+      new UdpPort(options, std::move(*inbox), std::move(*watch), std::move(sending)));
 }
 
-UdpPort::UdpPort(UdpPortOptions options, Fd socket, Fd epoll, LinkWatch watch, UdpSender::Options sending)
+UdpPort::UdpPort(UdpPortOptions options, UdpInbox inbox, LinkWatch watch, UdpSender::Options sending)
     : options_(std::move(options)),
-      socket_(std::move(socket)),
-      epoll_(std::move(epoll)),
+      inbox_(std::move(inbox)),
       watch_(std::move(watch)),
-      sender_(std::move(sending)),
-      receiver_(options_.local) {}
+      sender_(std::move(sending)) {}
 
-void UdpPort::service() { watch_.update(); }
+void UdpPort::service() {
+  inbox_.service();
+  watch_.update();
+}
 
 Capabilities UdpPort::capabilities() const {
   const std::uint32_t ip_and_udp = options_.local.is_v4() ? 20 + 8 : 8;  // what the 16-bit lengths also count
@@ -70,8 +71,8 @@ Capabilities UdpPort::capabilities() const {
           .max_burst = UdpSender::kMaxBurst,
           .min_source_port = lowest_bindable_port(),
           .flow_label = sender_.flow_label(),
-          .reserved_qpns = true,
-          .receive_buffer = receive_buffer_of(socket_.get())};
+          .reserved_qpns = inbox_.takes_reserved_qpns(),
+          .receive_buffer = receive_buffer_of(inbox_.socket())};
 }
 
 }  // namespace mrc::port

@@ -8,7 +8,7 @@
 
 #include "port/link_watch.h"
 #include "port/port.h"
-#include "port/udp_receiver.h"
+#include "port/udp_inbox.h"
 #include "port/udp_sender.h"
 
 namespace mrc::port {
@@ -26,31 +26,32 @@ struct UdpPortOptions {
 
 class UdpPort final : public Port {
  public:
-  static Result<std::unique_ptr<UdpPort>> open(const UdpPortOptions& options);
+  /// With a seat, the UDP port is shared with other processes and qpns() is this process's range; without one
+  /// it is ours alone. All ports (planes) of a device take the same seat, because a QP has one number on all
+  /// of them.
+  static Result<std::unique_ptr<UdpPort>> open(const UdpPortOptions& options,
+                                               std::shared_ptr<Seat> seat = nullptr);
 
   std::size_t tx(std::span<TxTrain> trains) override { return sender_.send(trains, counters_); }
-  std::size_t rx(std::span<RxPacket> out) override {
-    return receiver_.receive(socket_.get(), out, counters_);
-  }
-  int wait_fd() const override { return epoll_.get(); }
+  std::size_t rx(std::span<RxPacket> out) override { return inbox_.receive(out, counters_); }
+  int wait_fd() const override { return inbox_.epoll(); }
   int tx_blocked_fd() const override { return sender_.blocked_fd(); }
   void service() override;
   std::optional<Link> poll_link_event() override { return watch_.poll_event(); }
   Link link() const override { return watch_.link(); }
   Address local() const override { return options_.local; }
   Capabilities capabilities() const override;
+  QpnRange qpns() const override { return inbox_.qpns(); }
   const Counters& counters() const override { return counters_; }
   int prepare_source_port(std::uint16_t source_port) override { return sender_.prepare(source_port); }
 
  private:
-  UdpPort(UdpPortOptions options, Fd socket, Fd epoll, LinkWatch watch, UdpSender::Options sending);
+  UdpPort(UdpPortOptions options, UdpInbox inbox, LinkWatch watch, UdpSender::Options sending);
 
   UdpPortOptions options_;
-  Fd socket_;
-  Fd epoll_;
+  UdpInbox inbox_;
   LinkWatch watch_;
   UdpSender sender_;
-  UdpReceiver receiver_;
   Counters counters_;
 };
 

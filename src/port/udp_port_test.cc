@@ -192,9 +192,13 @@ TEST_P(UdpPortTest, ReceivesAtAliasesAndSaysWhichWasMeant) {
   right_ = open_right({.local = right_address_, .all_addresses = true, .bind_interface = true});
   const Address alias = address(v4() ? "10.77.0.99" : "fd77::99");
   TestTrain out(pattern(64), 64, alias, 50008);
-  ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
-  const auto got = receive(*right_, 1);
-  ASSERT_EQ(got.size(), 1u);
+  std::vector<Arrival> got;
+  // A new IPv6 address takes a moment to work, and what comes before is lost.
+  for (int i = 0; i < 100 && got.empty(); ++i) {
+    ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+    got = receive(*right_, 1, 20);
+  }
+  ASSERT_FALSE(got.empty());
   EXPECT_EQ(got[0].to, alias);
 }
 

@@ -85,6 +85,7 @@ UdpReceiver::UdpReceiver(const Address& local)
   }
 }
 
+UdpReceiver::UdpReceiver(UdpReceiver&&) noexcept = default;
 UdpReceiver::~UdpReceiver() = default;
 
 /// The kernel overwrites lengths with what it used: put back what there is.

@@ -15,6 +15,7 @@ class UdpReceiver {
  public:
   /// `local` is what RxPacket::to says when the socket doesn't tell the destination of each packet.
   explicit UdpReceiver(const Address& local);
+  UdpReceiver(UdpReceiver&&) noexcept;
   ~UdpReceiver();
 
   /// As Port::rx, from this socket. Views live until the next call.

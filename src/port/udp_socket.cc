@@ -59,17 +59,21 @@ void size_receive_buffer(int fd, std::uint32_t bytes) {
 
 }  // namespace
 
+void configure_receive_socket(int fd, const ReceiveSocketOptions& options) {
+  const bool v4 = options.bind.is_v4();
+  set(fd, SOL_UDP, UDP_GRO, 1);
+  tell_headers(fd, v4, options.bind.is_any());
+  forbid_fragments(fd, v4);
+  if (!v4) set(fd, IPPROTO_IPV6, kIpv6FlowInfoSend, 1);
+  set(fd, SOL_SOCKET, SO_TIMESTAMPNS, options.timestamps ? 1 : 0);
+  size_receive_buffer(fd, options.buffer);
+}
+
 Result<Fd> open_receive_socket(const ReceiveSocketOptions& options) {
   auto fd = open_udp(options.bind);
   if (!fd) return fd;
-  const bool v4 = options.bind.is_v4();
   if (options.sharing == Sharing::reuse_port) set(fd->get(), SOL_SOCKET, SO_REUSEPORT, 1);
-  set(fd->get(), SOL_UDP, UDP_GRO, 1);
-  tell_headers(fd->get(), v4, options.bind.is_any());
-  forbid_fragments(fd->get(), v4);
-  if (!v4) set(fd->get(), IPPROTO_IPV6, kIpv6FlowInfoSend, 1);
-  if (options.timestamps) set(fd->get(), SOL_SOCKET, SO_TIMESTAMPNS, 1);
-  size_receive_buffer(fd->get(), options.buffer);
+  configure_receive_socket(fd->get(), options);
   if (auto bound = bind_to(fd->get(), options.bind, options.udp_port, options.interface); !bound)
     return bound.error();
   return fd;

@@ -29,6 +29,8 @@ struct ReceiveSocketOptions {
 
 /// Bound, non-blocking, coalescing (UDP_GRO), and telling class, flow label, destination and overruns.
 Result<Fd> open_receive_socket(const ReceiveSocketOptions& options);
+/// The same options on a socket that another process opened.
+void configure_receive_socket(int fd, const ReceiveSocketOptions& options);
 
 /// Bound to one of our addresses and a source port that names an EV; shares it with other processes that send
 /// by that EV, and takes nothing in. The error's code is the plain errno, for TxTrain::error.

@@ -1,0 +1,218 @@
+#include "port/seat.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "port/local_socket.h"
+
+namespace mrc::port {
+namespace {
+
+constexpr int kAnswerTimeoutMs = 2000;
+constexpr std::size_t kMaxClients = 256;
+constexpr int kMaxLockTries = 64;
+
+void watch(int epoll, int fd) {
+  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+  ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+std::string process(int fd) {
+  const auto peer = peer_of(fd);
+  if (!peer) return "a process that is gone";
+  return "process " + std::to_string(peer->pid) + " of user " + std::to_string(peer->uid);
+}
+
+}  // namespace
+
+Seat::Seat(const SeatOptions& options, Fd epoll)
+    : options_(options),
+      epoll_(std::move(epoll)),
+      endpoint_(options.udp_port, options.endpoint, epoll_.get()) {}
+
+Result<std::shared_ptr<Seat>> Seat::take(const SeatOptions& options) {
+  if (!options.steering.valid())
+    return Error{EINVAL, "the number of seats must be a power of two from 2 to 128"};
+  Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll) return errno_error("open an epoll set");
+  std::shared_ptr<Seat> seat(new Seat(options, std::move(epoll)));
+  if (auto seated = seat->sit_down(); !seated) return seated.error();
+  seat->endpoint_.seek();
+  if (options.endpoint == EndpointRole::insist && !seat->endpoint_.held() &&
+      seat->wait_for(seat->endpoint_.watch()))
+    seat->endpoint_.on_watch();
+  return seat;
+}
+
+Status Seat::sit_down() {
+  const unsigned seats = options_.steering.seats;
+  // Not always the lowest free one: peers of a process that died may go on sending to its QP numbers for a
+  // while.
+  const auto first = static_cast<unsigned>(::getpid());
+  for (unsigned i = 0; i < seats; ++i) {
+    index_ = (first + i) % seats;
+    auto door = listen_local(seat_door(options_.udp_port, index_));
+    if (!door && door.error().code == EADDRINUSE) continue;
+    if (!door) return door.error();
+    door_ = std::move(*door);
+    watch(epoll_.get(), door_.get());
+    return Done{};
+  }
+  return Error{EUSERS, "all " + std::to_string(seats) + " seats of UDP port " +
+                           std::to_string(options_.udp_port) +
+                           " are taken: that many processes use MRC on this host"};
+}
+
+bool Seat::holds_endpoint() const {
+  const std::scoped_lock lock(mutex_);
+  return endpoint_.held();
+}
+
+void Seat::serve() {
+  // Busy means that group() is running in another thread, and it serves while it waits.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock) serve_locked();
+}
+
+void Seat::serve_locked() {
+  epoll_event events[16];
+  const int n = ::epoll_wait(epoll_.get(), events, 16, 0);
+  for (int i = 0; i < n; ++i) {
+    const int fd = events[i].data.fd;
+    if (fd == door_.get() || fd == endpoint_.door()) {
+      accept_at(fd);
+    } else if (fd == endpoint_.watch()) {
+      endpoint_.on_watch();
+    } else if (auto client =
+                   std::find_if(clients_.begin(), clients_.end(), [&](const Fd& c) { return c.get() == fd; });
+               client != clients_.end()) {
+      hear(client);
+    }
+  }
+}
+
+void Seat::accept_at(int door) {
+  if (clients_.size() >= kMaxClients) clients_.pop_front();
+  Fd client(::accept4(door, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!client) return;
+  watch(epoll_.get(), client.get());
+  clients_.push_back(std::move(client));
+}
+
+bool Seat::may_have_sockets(int client) const {
+  const auto peer = peer_of(client);
+  return peer && (options_.serve_all_users || is_trusted(*peer));
+}
+
+void Seat::hear(std::list<Fd>::iterator client) {
+  SeatMessage request;
+  const auto received = receive_message(client->get(), &request, sizeof request);
+  if (!received || !request.known()) {
+    clients_.erase(client);
+  } else if (request.ask == SeatAsk::group) {
+    answer_group(client->get(), request);
+  } else if (request.ask == SeatAsk::endpoint && endpoint_.held() && may_have_sockets(client->get())) {
+    endpoint_.hand_over(client->get());
+    clients_.clear();  // those that watched us find the new holder
+    endpoint_.seek();
+  }
+}
+
+void Seat::answer_group(int client, const SeatMessage& request) {
+  SeatMessage answer = request;
+  answer.seats = options_.steering.seats;
+  const std::string interface(request.interface, strnlen(request.interface, sizeof request.interface));
+  const SocketGroup* group = find(request.bind, interface);
+  answer.error = !may_have_sockets(client) ? EPERM : group == nullptr ? ENOENT : 0;
+  send_message(client, &answer, sizeof answer, answer.error == 0 ? group->descriptors() : std::vector<int>{});
+}
+
+const SocketGroup* Seat::find(const Address& bind, const std::string& interface) const {
+  for (const SocketGroup& group : groups_)
+    if (group.is(bind, interface)) return &group;
+  return nullptr;
+}
+
+/// Waits for an answer while answering others, so that two processes that wait for each other both get on.
+bool Seat::wait_for(int fd) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAnswerTimeoutMs);
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    pollfd ready[] = {{fd, POLLIN, 0}, {epoll_.get(), POLLIN, 0}};
+    ::poll(ready, 2, static_cast<int>(left.count()));
+    if (ready[0].revents != 0) return true;
+    if (ready[1].revents != 0) serve_locked();
+  }
+}
+
+/// One process at a time looks for a group and makes it. The lock's name is freed however its holder ends.
+Result<Fd> Seat::lock_creation() {
+  const std::string name = creation_lock(options_.udp_port);
+  for (int i = 0; i < kMaxLockTries; ++i) {
+    auto lock = listen_local(name);
+    if (lock || lock.error().code != EADDRINUSE) return lock;
+    auto holder = connect_local(name);  // breaks when the holder lets go
+    if (!holder) continue;
+    if (!wait_for(holder->get()))
+      return Error{ETIMEDOUT, process(holder->get()) + " is opening the same UDP port and doesn't get on"};
+  }
+  return Error{EBUSY,
+               "too many processes are opening UDP port " + std::to_string(options_.udp_port) + " at once"};
+}
+
+Result<const SocketGroup*> Seat::group(const ReceiveSocketOptions& options) {
+  const std::scoped_lock guard(mutex_);
+  if (const SocketGroup* known = find(options.bind, options.interface)) return known;
+  const auto lock = lock_creation();
+  if (!lock) return lock.error();
+  auto group = fetch_or_make(options);
+  if (!group) return group;
+  const int own = (*group)->sockets[index_].get();
+  configure_receive_socket(own, options);
+  drain(own);
+  return group;
+}
+
+Result<const SocketGroup*> Seat::fetch_or_make(const ReceiveSocketOptions& options) {
+  // All seats that there can be: a process that counts seats differently must be found, not overlooked.
+  for (unsigned seat = 0; seat < Steering::kMaxSeats; ++seat) {
+    if (seat == index_) continue;
+    const auto fetched = fetch(options, seat);
+    if (!fetched) return fetched.error();
+    if (*fetched) return &groups_.back();
+  }
+  auto made = make_group(options, options_.steering);
+  if (!made) return made.error();
+  groups_.push_back(std::move(*made));
+  return &groups_.back();
+}
+
+/// Asks the holder of one seat. False: nobody sits there, or he has no such sockets.
+Result<bool> Seat::fetch(const ReceiveSocketOptions& options, unsigned seat) {
+  const auto door = connect_local(seat_door(options_.udp_port, seat));
+  if (!door) return false;
+  const auto peer = peer_of(door->get());
+  if (!peer || !is_trusted(*peer)) return false;  // if he has this address, the kernel won't let us bind it
+  SeatMessage message{.seats = options_.steering.seats, .bind = options.bind};
+  options.interface.copy(message.interface, sizeof message.interface);
+  if (!send_message(door->get(), &message, sizeof message)) return false;
+  if (!wait_for(door->get()))
+    return Error{ETIMEDOUT, process(door->get()) + " shares UDP port " + std::to_string(options_.udp_port) +
+                                " and doesn't answer: is it stopped?"};
+  auto received = receive_message(door->get(), &message, sizeof message);
+  if (!received || message.error != 0) return false;
+  if (message.seats != options_.steering.seats ||
+      received->descriptors.size() != options_.steering.seats + 1u)
+    return Error{EPROTO, process(door->get()) + " shares the UDP port among " +
+                             std::to_string(message.seats) + " seats, this process among " +
+                             std::to_string(options_.steering.seats) + ": set the same number"};
+  groups_.push_back({options.bind, options.interface, std::move(received->descriptors)});
+  return true;
+}
+
+}  // namespace mrc::port

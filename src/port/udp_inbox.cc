@@ -1,0 +1,104 @@
+#include "port/udp_inbox.h"
+
+#include <sys/epoll.h>
+
+namespace mrc::port {
+
+Result<UdpInbox> UdpInbox::open(const ReceiveSocketOptions& options, const Address& local,
+                                std::shared_ptr<Seat> seat) {
+  Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll) return errno_error("open an epoll set");
+  UdpInbox inbox(std::move(epoll), local);
+  inbox.seat_ = std::move(seat);
+  const auto opened = inbox.seat_ == nullptr ? inbox.open_alone(options) : inbox.open_shared(options, local);
+  if (!opened) return opened.error();
+  return inbox;
+}
+
+void UdpInbox::watch(int fd) const {
+  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+Status UdpInbox::open_alone(const ReceiveSocketOptions& options) {
+  auto socket = open_receive_socket(options);
+  if (!socket) return socket.error();
+  own_ = std::move(*socket);
+  socket_ = own_.get();
+  watch(socket_);
+  return Done{};
+}
+
+Status UdpInbox::open_shared(const ReceiveSocketOptions& options, const Address& local) {
+  auto group = seat_->group(options);
+  if (!group) return group.error();
+  const std::string name =
+      std::to_string(options.udp_port) + "/" + to_string(options.bind) + "/" + options.interface;
+  auto strays = Strays::open(name, seat_->index(), seat_->steering().seats);
+  if (!strays) return strays.error();
+  socket_ = (*group)->sockets[seat_->index()].get();
+  endpoint_socket_ = (*group)->sockets[seat_->steering().endpoint_index()].get();
+  strays_.emplace(std::move(*strays));
+  for (const int fd : {socket_, seat_->fd(), strays_->fd()}) watch(fd);
+  endpoint_receiver_.emplace(local);
+  follow_endpoint();
+  return Done{};
+}
+
+/// Reads the endpoint's place exactly while this process holds the endpoint.
+void UdpInbox::follow_endpoint() {
+  if (seat_->holds_endpoint() == reading_endpoint_) return;
+  reading_endpoint_ = !reading_endpoint_;
+  if (reading_endpoint_)
+    watch(endpoint_socket_);
+  else
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, endpoint_socket_, nullptr);
+}
+
+void UdpInbox::service() {
+  if (seat_ == nullptr) return;
+  seat_->serve();
+  follow_endpoint();
+  rare_ready_ = true;
+}
+
+std::size_t UdpInbox::receive(std::span<RxPacket> out, Counters& counters) {
+  if (seat_ == nullptr) return receiver_.receive(socket_, out, counters);
+  for (;;) {
+    const std::size_t n = receiver_.receive(socket_, out, counters);
+    if (n == 0) return rare_ready_ ? receive_rare(out, counters) : 0;
+    if (const std::size_t ours = keep_ours(out.first(n), counters); ours != 0) return ours;
+  }
+}
+
+std::size_t UdpInbox::receive_rare(std::span<RxPacket> out, Counters& counters) {
+  std::size_t n = strays_->take(out);
+  counters.rx_packets += n;
+  for (const RxPacket& packet : out.first(n)) counters.rx_bytes += packet.size;
+  if (reading_endpoint_ && n < out.size())
+    n += endpoint_receiver_->receive(endpoint_socket_, out.subspan(n), counters);
+  rare_ready_ = n != 0;
+  return n;
+}
+
+/// Squeezes other processes' packets out of the burst and sends them on their way.
+std::size_t UdpInbox::keep_ours(std::span<RxPacket> packets, Counters& counters) {
+  const int mine = static_cast<int>(seat_->index());
+  std::size_t kept = 0;
+  for (RxPacket& packet : packets) {
+    const int index = seat_->steering().index_of(packet.data, packet.size);
+    const bool ours = index == mine || index < 0 ||
+                      (reading_endpoint_ && index == static_cast<int>(seat_->steering().endpoint_index()));
+    if (ours) {
+      packets[kept++] = packet;
+      continue;
+    }
+    ++counters.rx_stray;
+    --counters.rx_packets;
+    counters.rx_bytes -= packet.size;
+    strays_->give(packet, static_cast<unsigned>(index));
+  }
+  return kept;
+}
+
+}  // namespace mrc::port
