@@ -12,6 +12,13 @@
 
 namespace mrc::engine {
 
+/// What the application said about its traffic (mrc_qp_hint_attr); 0: it said nothing.
+struct CongestionHints {
+  std::uint32_t qps_per_peer = 0;       // QPs toward one peer
+  std::uint32_t send_peers = 0;         // peers that we send to
+  std::uint32_t remote_recv_peers = 0;  // peers that send to our peer, we included
+};
+
 class Congestion {
  public:
   virtual ~Congestion() = default;

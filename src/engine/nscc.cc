@@ -1,0 +1,133 @@
+// NSCC in the steady state: counting the flight, the four quadrants, and applying what they ask for.
+#include "engine/nscc.h"
+
+#include <algorithm>
+
+namespace mrc::engine {
+
+// Doubles are deterministic here because the build forbids contraction (src/engine/CMakeLists.txt): + - * /
+// of IEEE round the same on every compiler, a fused multiply-add does not.
+
+Nscc::Nscc(const NsccConfig& config, const CongestionHints& hints, std::uint32_t seed)
+    : config_(config),
+      cwnd_(std::max(config.max_cwnd, config.mtu)),
+      max_cwnd_(cwnd_),
+      base_rtt_(config.base_rtt),
+      random_(seed * 2654435761u | 1u) {
+  // MRC-CC-015: a hint of N senders starts each with its share: together they fill the receiver's port once.
+  if (hints.remote_recv_peers > 1) {
+    set_window(max_cwnd_ / hints.remote_recv_peers);
+    incast_ = config.incast_mode;
+  }
+}
+
+void Nscc::on_send(Time now, std::uint32_t bytes) {
+  if (in_flight_ <= 0 && now >= qa_end_) begin_qa_period(now);
+  in_flight_ += bytes;
+  if (cwnd_ < config_.mtu) note_paced_send(now);
+}
+
+// MRC-CC-002: bytes that the peer reports leave flight; delay is what the round trip took beyond the base.
+void Nscc::on_sack(Time now, const Feedback& f) {
+  // More than was ever in flight can't have arrived: a lying peer gains nothing beyond one maximum window.
+  const std::int64_t before = in_flight_;
+  const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(before, 0)) + max_window();
+  const std::uint64_t newly = std::min(f.newly, most);
+  in_flight_ = std::max(before - static_cast<std::int64_t>(newly), -static_cast<std::int64_t>(max_window()));
+  achieved_ += newly;
+  if (f.rtt && f.rtt->count() > 0) note_rtt(*f.rtt, newly);
+  if (f.restore) restore();
+  if (f.penalty > 0) return penalise(before, newly, f.penalty);
+
+  const bool past_flight = covered(newly);
+  if (incast_) return share_receiver(now, before, past_flight);
+  if (quick_adapt(now, config_.qa_threshold != 0 && delay_ > config_.qa_threshold)) return;
+  react(now, newly, f.ecn && !past_flight);
+  apply_increase(now, newly);
+}
+
+// MRC-CC-009: base_rtt only falls, and the maximum window falls with it.
+void Nscc::note_rtt(Duration rtt, std::uint64_t newly) {
+  if (rtt.count() < base_rtt_) {
+    max_cwnd_ = std::max(max_cwnd_ * static_cast<double>(rtt.count()) / static_cast<double>(base_rtt_),
+                         static_cast<double>(config_.mtu));
+    base_rtt_ = rtt.count();
+    set_window(cwnd_);
+  }
+  delay_ = rtt.count() - base_rtt_;
+  const double n = static_cast<double>(newly);
+  avg_delay_ += (static_cast<double>(delay_) - avg_delay_) * n / (n + std::max(cwnd_, n));
+}
+
+void Nscc::react(Time now, std::uint64_t newly, bool marked) {
+  const bool late = delay_ >= config_.target_delay;
+  if (!late && !marked) return increase_proportionally(newly);
+  near_zero_ = 0;
+  // MRC-CC-004: no mark but late: the queue is on its way down, everybody gets the same increase.
+  if (late && !marked) increase_ += config_.fi * static_cast<double>(newly);
+  if (late && marked) decrease(now);
+  // MRC-CC-006: a mark without delay is one bad path: the EV skips, the window stays.
+}
+
+// MRC-CC-003: below target and unmarked: the further below, the more.
+void Nscc::increase_proportionally(std::uint64_t newly) {
+  if (increase_fast(newly)) return;
+  const double room = 1.0 - static_cast<double>(delay_) / config_.target_delay;
+  increase_ += config_.proportional * room * static_cast<double>(newly);
+}
+
+// MRC-CC-007: a window of bytes at near-zero delay: nobody else is there, so grow by a part of what arrives.
+bool Nscc::increase_fast(std::uint64_t newly) {
+  if (delay_ >= config_.fast_delay) {
+    near_zero_ = 0;
+    return false;
+  }
+  near_zero_ += newly;
+  if (static_cast<double>(near_zero_) <= std::max(cwnd_, static_cast<double>(config_.mtu))) return false;
+  set_window(cwnd_ + std::min(static_cast<double>(newly), cwnd_) * config_.fi_scale);
+  return true;
+}
+
+// MRC-CC-005: marked and late: at most once per base_rtt, in proportion to how late, never below max_md_jump.
+void Nscc::decrease(Time now) {
+  if (avg_delay_ <= config_.target_delay) return;
+  if (last_decrease_ != Time::min() && now - last_decrease_ < Duration(base_rtt_)) return;
+  const double factor = 1.0 - config_.gamma * (avg_delay_ - config_.target_delay) / avg_delay_;
+  set_window(cwnd_ * std::max(factor, static_cast<double>(config_.max_md_jump)));
+  last_decrease_ = now;
+}
+
+// MRC-CC-008: the window takes the collected increase after enough bytes or time, and eta after time.
+void Nscc::apply_increase(Time now, std::uint64_t newly) {
+  unapplied_ += newly;
+  const bool period =
+      last_applied_ == Time::min() || now - last_applied_ >= Duration(config_.adjust_period_threshold);
+  if (!period && unapplied_ < config_.adjust_bytes_threshold) return;
+  double grown = cwnd_ + increase_ / cwnd_;
+  if (period) {
+    grown += config_.eta;
+    last_applied_ = now;
+  }
+  increase_ = 0;
+  unapplied_ = 0;
+  set_window(grown);
+}
+
+// MRC-CC-010: send while the flight and one MTU more fit the window; an empty flight always may.
+bool Nscc::may_send(std::uint32_t bytes) const {
+  if (in_flight_ <= 0) return true;
+  return in_flight_ + std::max(bytes, config_.mtu) <= static_cast<std::int64_t>(window());
+}
+
+std::uint64_t Nscc::window() const {
+  return static_cast<std::uint64_t>(std::max(cwnd_, static_cast<double>(config_.mtu)));
+}
+
+double Nscc::floor() const {
+  return config_.pace_below_mtu ? static_cast<double>(config_.mtu) / config_.min_share : config_.mtu;
+}
+
+// MRC-CC-011: floor one MTU (paced beyond that), cap the maximum window.
+void Nscc::set_window(double bytes) { cwnd_ = std::clamp(bytes, floor(), max_cwnd_); }
+
+}  // namespace mrc::engine

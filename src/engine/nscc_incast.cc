@@ -1,0 +1,74 @@
+// NSCC when the receiver's own port is the bottleneck: it trims and never marks, so delay is all that senders
+// share.
+#include <algorithm>
+#include <bit>
+
+#include "engine/nscc.h"
+
+namespace mrc::engine {
+
+namespace {
+
+constexpr double kMostRounds =
+    8;  // a paced sender hears once in many RTTs; one sample is not worth more than this
+
+/// log2 without libm, whose last bit depends on the machine: exponent, and the mantissa taken as straight.
+double octaves(double ratio) {
+  const auto bits = std::bit_cast<std::uint64_t>(ratio);
+  const auto exponent = static_cast<std::int64_t>(bits >> 52 & 0x7ff) - 1023;
+  const auto mantissa = static_cast<double>(bits & ((std::uint64_t{1} << 52) - 1)) * 0x1p-52;
+  return static_cast<double>(exponent) + mantissa;
+}
+
+}  // namespace
+
+/// The port is full: whatever of this flight is not trimmed is just what fits, so the window becomes that.
+void Nscc::keep_survivors(Time now, std::uint32_t bytes) {
+  incast_ = true;
+  if (!covered(bytes)) {
+    to_ignore_ = static_cast<std::uint64_t>(std::max<std::int64_t>(in_flight_, 0));
+    set_window(std::min(cwnd_, static_cast<double>(to_ignore_)));
+    increase_ = 0;
+  }
+  in_flight_ -= bytes;
+  give_up(now, bytes);
+}
+
+// MRC-CC-019: in an incast a window moves by a part of its distance from its delay per RTT, whatever its
+// size.
+void Nscc::share_receiver(Time now, std::int64_t flight_before, bool past_flight) {
+  const double rtt = static_cast<double>(base_rtt_ + delay_);
+  const double rounds =
+      last_applied_ == Time::min() ? 1.0 : static_cast<double>((now - last_applied_).count()) / rtt;
+  last_applied_ = now;
+  // A sender that does not use its window learns nothing from a short queue.
+  const bool used = static_cast<double>(flight_before) * 2 >= cwnd_;
+  if (used && delay_ < config_.fast_delay) return fill_idle_receiver(now);
+  const double move = past_flight ? 0.0 : incast_move(rounds);
+  if (move < 0 || used) set_window(cwnd_ * (1.0 + move));
+}
+
+/// Near-zero delay: all windows together are below one BDP, and the queue has room for as much again. So
+/// growing by incast_fast, once per RTT, is safe even if every sender does it.
+void Nscc::fill_idle_receiver(Time now) {
+  if (last_jump_ != Time::min() && now - last_jump_ < Duration(base_rtt_ + delay_)) return;
+  last_jump_ = now;
+  set_window(cwnd_ * config_.incast_fast);
+  incast_ = cwnd_ < max_cwnd_ / 2;
+}
+
+/// A smaller window settles at a higher delay. All senders see one delay, so one window suits it: they end up
+/// equal without knowing how many they are.
+double Nscc::incast_target() const {
+  const double targets = config_.incast_low + config_.incast_step * octaves(max_cwnd_ / cwnd_);
+  return config_.target_delay * std::min(targets, static_cast<double>(config_.incast_high));
+}
+
+/// Windows together are in proportion to base_rtt + delay, so this is the part by which they are wrong.
+double Nscc::incast_move(double rounds) const {
+  const double delay = (avg_delay_ + static_cast<double>(delay_)) / 2;
+  const double distance = (incast_target() - delay) / (static_cast<double>(base_rtt_) + delay);
+  return std::clamp(config_.incast_gain * distance * std::min(rounds, kMostRounds), -0.5, 1.0);
+}
+
+}  // namespace mrc::engine

@@ -1,0 +1,103 @@
+// What interrupts NSCC's quadrants: quick adapt, trims, losses, the receiver's penalty, pacing below one MTU.
+#include <algorithm>
+
+#include "engine/nscc.h"
+
+namespace mrc::engine {
+
+void Nscc::begin_qa_period(Time now) {
+  achieved_ = 0;
+  qa_end_ = now + Duration(base_rtt_ + config_.target_delay);
+}
+
+// MRC-CC-012: at most once per base_rtt + target: when little was achieved in that time, it becomes the
+// window.
+bool Nscc::quick_adapt(Time now, bool trigger) {
+  if (config_.disable_qa || now < qa_end_) return false;
+  const bool adapt =
+      trigger && static_cast<double>(achieved_) < max_cwnd_ / (1u << config_.qa_gate) && cwnd_ > config_.mtu;
+  if (adapt) {
+    set_window(std::max(static_cast<double>(achieved_), static_cast<double>(config_.mtu)));
+    increase_ = 0;
+    to_ignore_ = static_cast<std::uint64_t>(std::max<std::int64_t>(in_flight_, 0));
+  }
+  begin_qa_period(now);
+  return adapt;
+}
+
+/// Were these bytes sent before the last quick adapt? It has judged them already.
+bool Nscc::covered(std::uint64_t bytes) {
+  const bool yes = to_ignore_ > 0;
+  to_ignore_ -= std::min(to_ignore_, bytes);
+  return yes;
+}
+
+// MRC-CC-013: a trimmed packet leaves flight; quick adapt, else the window shrinks by its size.
+void Nscc::on_trim(Time now, std::uint32_t bytes, bool last_hop) {
+  if (last_hop && config_.incast_mode) return keep_survivors(now, bytes);
+  in_flight_ -= bytes;
+  if (covered(bytes) && config_.qa_covers_flight) return;
+  if (quick_adapt(now, true)) return;
+  give_up(now, bytes);
+}
+
+// MRC-CC-014: an inferred loss leaves flight and shrinks the window by its size, without quick adapt.
+void Nscc::on_loss(Time now, std::uint32_t bytes) {
+  in_flight_ -= bytes;
+  const bool judged = covered(bytes);
+  // Where switches drop instead of trimming, a loss is what a trim would have been.
+  if (config_.qa_on_loss && judged && config_.qa_covers_flight) return;
+  if (config_.qa_on_loss && quick_adapt(now, true)) return;
+  give_up(now, bytes);
+}
+
+/// A small window is not given up as a whole: a part of it leaves something to learn from.
+void Nscc::give_up(Time now, std::uint32_t bytes) {
+  const bool paced = cwnd_ < config_.mtu;
+  set_window(std::max(cwnd_ - bytes, cwnd_ * (paced ? static_cast<double>(config_.paced_backoff) : 0.5)));
+  if (!paced && cwnd_ < config_.mtu) note_paced_send(now);
+}
+
+// MRC-CC-016: a penalty shrinks the window in proportion to it and to what arrived, and nothing grows
+// meanwhile. The flight is taken before this report: after it, any penalty at all would close the window
+// within one RTT.
+void Nscc::penalise(std::int64_t flight_before, std::uint64_t newly, std::uint8_t penalty) {
+  if (remembered_ == 0) remembered_ = cwnd_;
+  const double used = static_cast<double>(std::max<std::int64_t>(flight_before, 0) + config_.mtu);
+  const double cut = static_cast<double>(penalty * newly >> 7);
+  set_window(std::max(std::min(cwnd_, used) - cut, std::min(cwnd_, static_cast<double>(config_.mtu))));
+  increase_ = 0;
+  near_zero_ = 0;
+}
+
+// MRC-CC-017: restore_cwnd puts the window of before the penalty back.
+void Nscc::restore() {
+  if (remembered_ == 0) return;
+  set_window(std::max(cwnd_, remembered_));
+  remembered_ = 0;
+}
+
+void Nscc::on_settled(Time, std::int64_t bytes) { in_flight_ -= bytes; }
+
+// MRC-CC-018: a share below one MTU is one packet per RTT * MTU / share. The gap is drawn between half and
+// one and a half of that, because senders of an incast that were trimmed together would otherwise return
+// together.
+Time Nscc::next_send() const {
+  if (cwnd_ >= config_.mtu || last_send_ == Time::min()) return Time::min();
+  const double rtt = static_cast<double>(base_rtt_) + avg_delay_;
+  const double gap = rtt * config_.mtu / cwnd_ * static_cast<double>(dither_);
+  return last_send_ + Duration(static_cast<std::int64_t>(gap));
+}
+
+void Nscc::note_paced_send(Time now) {
+  last_send_ = now;
+  dither_ = 0.5f + static_cast<float>(random() >> 8) * 0x1p-24f;
+}
+
+/// A linear congruential step: enough to spread senders, and the same everywhere.
+std::uint32_t Nscc::random() {
+  random_ = random_ * 1664525u + 1013904223u;
+  return random_;
+}
+
+}  // namespace mrc::engine
