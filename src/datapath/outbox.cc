@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "wire/bth.h"
 #include "wire/codec.h"
 #include "wire/icrc.h"
 #include "wire/transport.h"
@@ -86,7 +85,7 @@ void Outbox::write(const nic::Departure& packet, const wire::Datagram& around, S
   arena_used_ += shape.head;
   append(head, shape.head);
   wire::Icrc icrc(around, head, shape.head + shape.payload + shape.pad + wire::kIcrcSize);
-  icrc.add(wire::Bytes(head, shape.head).subspan(wire::Bth::kSize));
+  icrc.add(wire::Bytes(head, shape.head).subspan(wire::Icrc::kBthInHead));
   for (std::size_t i = 0; i < packet.payload.count; ++i) {
     wire::Bytes piece(reinterpret_cast<const std::uint8_t*>(packet.payload.pieces[i].data()),
                       packet.payload.pieces[i].size());

@@ -127,7 +127,9 @@ Result<std::uint32_t> interface_of(const Address& local) {
   for (const ifaddrs* a = all; a != nullptr && found == 0; a = a->ifa_next) {
     if (a->ifa_addr == nullptr) continue;
     if (a->ifa_addr->sa_family != AF_INET && a->ifa_addr->sa_family != AF_INET6) continue;
-    if (from_socket_address(*a->ifa_addr) == local) found = if_nametoindex(a->ifa_name);
+    // The whole of 127.0.0.0/8 is this host's, although only one address of it is listed.
+    const bool loopback = local.is_v4() && local.ip[12] == 127 && (a->ifa_flags & IFF_LOOPBACK) != 0;
+    if (loopback || from_socket_address(*a->ifa_addr) == local) found = if_nametoindex(a->ifa_name);
   }
   ::freeifaddrs(all);
   if (found == 0) return Error{ENODEV, "no interface has the address " + to_string(local)};
