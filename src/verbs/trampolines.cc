@@ -13,7 +13,7 @@ struct Trampoline {
 };
 const Trampoline kTrampolines[] = {
 #define MRC_TRAMPOLINE(name, version) {#name, version},
-#include "verbs_trampolines.inc"
+#include <verbs_trampolines.inc>  // made by make_trampolines.py
 #undef MRC_TRAMPOLINE
 };
 constexpr int kCount = sizeof kTrampolines / sizeof kTrampolines[0];
