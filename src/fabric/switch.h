@@ -61,6 +61,15 @@ class Switch {
   };
   Received receive(Frame& f, Prng& random);
 
+  /// The two halves of receive(), for a caller that brings the egress port up to date between them, as one does
+  /// that polls a port only when something comes to it.
+  struct Route {
+    Fate fate = Fate::passed;
+    std::uint16_t port = 0;
+  };
+  Route route(Frame& f) const;
+  Received admit(const Route& r, Frame& f, Prng& random);
+
   struct Departed : Link::Departure {
     Pause pause = Pause::none;  // for the peer at the frame's ingress port
   };
@@ -75,11 +84,6 @@ class Switch {
   std::uint64_t count(Fate f) const { return fates_[static_cast<int>(f)]; }
 
  private:
-  struct Route {
-    Fate fate = Fate::passed;
-    std::uint16_t port = 0;
-  };
-  Route route(Frame& f) const;
   Route route_by_usid(Frame& f) const;
   Route route_by_destination(const Frame& f) const;
   std::uint16_t uplink(const Frame& f) const;
@@ -94,8 +98,9 @@ class Switch {
   std::array<std::uint64_t, kFateCount> fates_{};
 };
 
-inline Switch::Received Switch::receive(Frame& f, Prng& random) {
-  const Route r = route(f);
+inline Switch::Received Switch::receive(Frame& f, Prng& random) { return admit(route(f), f, random); }
+
+inline Switch::Received Switch::admit(const Route& r, Frame& f, Prng& random) {
   Received out{r.fate, Pause::none, r.port};
   if (!is_gone(r.fate)) out.fate = ports_[r.port].offer(f, random);
   ++fates_[static_cast<int>(out.fate)];

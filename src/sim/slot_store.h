@@ -5,10 +5,12 @@
 // threads, so nothing that decides may look at the number.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -44,17 +46,21 @@ class SlotStore {
   }
 
  private:
-  static constexpr int kChunkBits = 13;
+  static constexpr int kChunkBits = 14;
   static constexpr std::uint32_t kChunk = 1u << kChunkBits;
-  static constexpr std::uint32_t kMaxChunks = 1u << 17;  // 2^30 slots
+  static constexpr std::uint32_t kMaxChunks = 1u << 16;  // 2^30 slots
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
   struct Free {
-    void operator()(Slot* p) const { ::operator delete[](p, std::align_val_t{alignof(Slot)}); }
+    void operator()(Slot* p) const { std::free(p); }
   };
 
-  // Memory is taken but not touched: a page costs nothing until a frame is written to it.
+  // Frames are met in no order of memory: with small pages every hop would miss the TLB.
   void grow() {
     MRC_CHECK(used_chunks_ < kMaxChunks);
-    void* memory = ::operator new[](sizeof(Slot) << kChunkBits, std::align_val_t{alignof(Slot)});
+    constexpr std::size_t kBytes = sizeof(Slot) << kChunkBits;
+    void* memory = std::aligned_alloc(kBytes % kHugePage == 0 ? kHugePage : alignof(Slot), kBytes);
+    MRC_CHECK(memory != nullptr);
+    madvise(memory, kBytes, MADV_HUGEPAGE);  // a wish: without it everything works, slower
     chunks_[used_chunks_].reset(static_cast<Slot*>(memory));
     const std::uint32_t first = used_chunks_++ << kChunkBits;
     for (std::uint32_t end = first + kChunk; end > first; end -= kMagazine) {
