@@ -18,7 +18,7 @@ Flight::~Flight() {
 }
 
 bool Flight::can_extend() {
-  std::uint32_t& s = index(next_);
+  std::uint16_t& s = index(next_);
   if (s == RecordPool::kNone) s = pool_.take();
   return s != RecordPool::kNone;
 }
@@ -56,7 +56,7 @@ Psn Flight::first_lost() const {
 }
 
 void Flight::release_before(Psn p) {
-  std::uint32_t& s = index(p - 1);
+  std::uint16_t& s = index(p - 1);
   if (s == RecordPool::kNone) return;
   pool_.give(s);
   s = RecordPool::kNone;

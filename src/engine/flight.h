@@ -23,6 +23,7 @@ class Flight {
   int outstanding() const { return next_ - base_; }
   int in_flight() const { return in_flight_; }
   int lost() const { return lost_; }
+  std::size_t bytes() const { return slabs_.bytes(); }
   bool settled() const { return in_flight_ == 0 && lost_ == 0; }
 
   /// A record for the next new PSN, or null when the pool is empty. Follow with launch(next()).
@@ -57,8 +58,8 @@ class Flight {
  private:
   static int bit(Psn p) { return static_cast<int>(p.value() & (Slab::kPsns - 1)); }
   static Psn word_start(Psn p) { return Psn(p.value() & ~std::uint32_t{Slab::kPsns - 1}); }
-  std::uint32_t& index(Psn p) { return slabs_[p.value() / Slab::kPsns & (slabs_.size() - 1)]; }
-  std::uint32_t index(Psn p) const { return slabs_[p.value() / Slab::kPsns & (slabs_.size() - 1)]; }
+  std::uint16_t& index(Psn p) { return slabs_[p.value() / Slab::kPsns & (slabs_.size() - 1)]; }
+  std::uint16_t index(Psn p) const { return slabs_[p.value() / Slab::kPsns & (slabs_.size() - 1)]; }
   Slab& slab(Psn p) { return pool_[index(p)]; }
   const Slab& slab(Psn p) const { return pool_[index(p)]; }
   bool within(Psn p) const { return !p.before(base_) && p.before(next_); }
@@ -69,7 +70,7 @@ class Flight {
   void release_before(Psn p);
 
   RecordPool& pool_;
-  FixedArray<std::uint32_t> slabs_;
+  FixedArray<std::uint16_t> slabs_;
   Psn base_, next_;
   Psn lost_hint_;  // no PSN before this one is lost
   int in_flight_ = 0, lost_ = 0;

@@ -14,7 +14,8 @@ namespace mrc::engine {
 
 class PathClock {
  public:
-  PathClock(std::size_t evs, Duration initial) : arrived_(evs), delay_(evs), longest_(initial) {}
+  PathClock(std::size_t evs, Duration initial)
+      : arrived_(evs), delay_(evs), recent_{Duration::zero(), initial} {}
 
   /// About to send on this EV: keeps an EV unused for 2^30 packets from looking newer than what is sent now.
   void note_sent(EvSlot s, TxOrder order) {
@@ -29,28 +30,45 @@ class PathClock {
   bool overtaken(EvSlot s, TxOrder order) const { return arrived_[s.value].after(order); }
 
   void note_delay(EvSlot s, Duration sample) {
-    const std::int64_t units = std::min<std::int64_t>(sample.count() / kUnit + 1, UINT16_MAX);
-    std::uint16_t& d = delay_[s.value];
-    d = static_cast<std::uint16_t>(units >= d ? units : d - (d - units) / 8);
-    longest_ = !heard_ || sample > longest_ ? sample : longest_ - (longest_ - sample) / 32;
-    heard_ = true;
+    std::uint8_t& d = delay_[s.value];
+    const std::uint8_t code = encode(sample);
+    d = code >= d ? code : static_cast<std::uint8_t>(d - 1);
+    if (samples_ == 0) recent_[1] = Duration::zero();
+    recent_[0] = std::max(recent_[0], sample);
+    if (++samples_ % kWindow != 0) return;
+    recent_[1] = recent_[0];
+    recent_[0] = Duration::zero();
   }
   /// How long the acknowledgement of a packet on this EV takes: a decaying maximum. An EV never heard of gets
   /// twice the longest of the others.
   Duration delay(EvSlot s) const {
-    const std::uint16_t d = delay_[s.value];
-    return d == 0 ? 2 * longest_ : Duration(std::int64_t{d} * kUnit);
+    const std::uint8_t d = delay_[s.value];
+    return d == 0 ? 2 * longest() : decode(d);
   }
-  Duration longest() const { return longest_; }
+  /// The longest of the last one to two windows of samples, over all EVs: answers come back by any path.
+  Duration longest() const { return std::max(recent_[0], recent_[1]); }
   std::size_t bytes() const { return arrived_.bytes() + delay_.bytes(); }
 
  private:
+  static constexpr std::uint32_t kWindow = 1024;
   static constexpr std::uint32_t kFarBehind = 1u << 30;
-  static constexpr std::int64_t kUnit = 256;  // ns
+
+  // A delay in one byte: three bits of mantissa, five of exponent, rounded up; 64 ns to minutes within an
+  // eighth.
+  static std::uint8_t encode(Duration d) {
+    std::int64_t v = std::max<std::int64_t>(d.count() >> 6, 8);
+    int exponent = 0;
+    for (; v >= 16 && exponent < 31; ++exponent) v = (v + 1) / 2;
+    return static_cast<std::uint8_t>(exponent << 3 | std::min<std::int64_t>(v - 8, 7));
+  }
+  static Duration decode(std::uint8_t code) {
+    return Duration((std::int64_t{8} + (code & 7)) << (code >> 3) << 6);
+  }
   FixedArray<TxOrder> arrived_;
-  FixedArray<std::uint16_t> delay_;
-  Duration longest_;
-  bool heard_ = false;
+  FixedArray<std::uint8_t> delay_;  // encoded; 0: never heard
+  Duration
+      recent_[2];  // longest of this window of samples, and of the one before; a guess until the first sample
+  std::uint32_t samples_ = 0;
 };
 
 }  // namespace mrc::engine

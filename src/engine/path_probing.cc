@@ -32,7 +32,7 @@ bool PathSet::suspect(EvSlot s, Duration patience) {
   PendingProbe* const p = free_probe();
   if (p == nullptr) return false;
   *p = {.question = Question::suspect, .slot = s, .patience = clamp_patience(patience)};
-  slots_[s.value].held = true;
+  slots_[s.value].held = 1;
   if (unit_ == s) unit_left_ = 0;
   return true;
 }
@@ -44,7 +44,7 @@ void PathSet::ask_anyone(Time now, Duration patience) {
   PendingProbe* const p = free_probe();
   if (p == nullptr) return;
   const Slot& slot = slots_[freshest_.value];
-  const bool fit = slot.state == EvState::good && !slot.held && port_usable(path(freshest_).port);
+  const bool fit = slot.state() == EvState::good && !slot.held && port_usable(path(freshest_).port);
   const auto s = fit ? std::optional(freshest_) : choose(now, usable_ports());
   if (s) *p = {.question = Question::anyone, .slot = *s, .patience = clamp_patience(patience)};
 }
@@ -68,7 +68,7 @@ std::optional<PathSet::ProbeToSend> PathSet::poll_question(Time now, PortMask op
     p.sent = true;
     p.sent_at = now;
     p.order = order;
-    p.id = static_cast<std::uint16_t>(kQuestionBit | next_question_++ << 4 | i);
+    p.id = static_cast<std::uint16_t>(kQuestionBit | next_question_++ << 3 | i);
     return ProbeToSend{p.slot, p.id};
   }
   return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<PathSet::Answer> PathSet::on_probe_answer(Time now, std::uint16_t 
   if (!p.open() || !p.sent || p.id != id) return std::nullopt;
   const Answer answer{p.slot, p};
   p.question = Question::free;
-  slots_[p.slot.value].held = false;
+  slots_[p.slot.value].held = 0;
   return answer;
 }
 
@@ -90,7 +90,7 @@ std::optional<EvSlot> PathSet::poll_silent(Time now, Ticks heard) {
     p.expired = true;
     if (Ticks(p.sent_at).after(heard)) continue;
     p.question = Question::free;
-    slots_[p.slot.value].held = false;
+    slots_[p.slot.value].held = 0;
     return p.slot;
   }
   return std::nullopt;
@@ -106,21 +106,26 @@ std::uint16_t PathSet::revival_id(EvSlot s, int burst, int index) {
 /// share has to answer more often than the default before it is trusted again.
 int PathSet::needed(const Slot& slot) const {
   const int share = static_cast<int>(2 * recent_losses_ / slots_.size());
-  const int excess = std::clamp(slot.losses - 1 - share, 0, 4);
+  const int excess = std::clamp(static_cast<int>(slot.losses) - 1 - share, 0, 4);
   return std::min<int>(settings_.probes_to_return << excess, settings_.max_probes_to_return);
 }
 
 void PathSet::count_loss(Slot& slot) {
-  if (slot.losses < 255) ++slot.losses;
+  if (slot.losses < 255) slot.losses = (slot.losses + 1) & 255;
   if (++recent_losses_ < 4 * slots_.size()) return;
   recent_losses_ = 0;
-  for (auto& s : slots_) recent_losses_ += (s.losses /= 2);
+  for (auto& s : slots_) {
+    s.losses = s.losses / 2 & 255;
+    recent_losses_ += s.losses;
+  }
 }
 
-int PathSet::burst_size(const Slot& slot) const { return std::clamp(needed(slot) - slot.streak, 1, kBurst); }
+int PathSet::burst_size(const Slot& slot) const {
+  return std::clamp(needed(slot) - static_cast<int>(slot.streak), 1, kBurst);
+}
 
 void PathSet::rest(Time now, Slot& slot, Duration wait) {
-  slot.revival = Revival::resting;
+  slot.set(Revival::resting);
   slot.asked = 0;
   slot.unanswered = 0;
   slot.due = Ticks(now + wait);
@@ -134,12 +139,12 @@ void PathSet::rest(Time now, Slot& slot, Duration wait) {
 bool PathSet::revive(Time now, EvSlot s) {
   Slot& slot = slots_[s.value];
   const bool due = slot.due.age(now) >= Duration::zero();
-  if (slot.revival == Revival::waiting && due) end_burst(now, s);
-  if (slot.revival == Revival::resting && slot.due.age(now) >= Duration::zero()) {
-    slot.revival = Revival::asking;
-    slot.burst = static_cast<std::uint8_t>((slot.burst + 1) & 7);
+  if (slot.revival() == Revival::waiting && due) end_burst(now, s);
+  if (slot.revival() == Revival::resting && slot.due.age(now) >= Duration::zero()) {
+    slot.set(Revival::asking);
+    slot.burst = (slot.burst + 1) & 7;
   }
-  return slot.revival == Revival::asking;
+  return slot.revival() == Revival::asking;
 }
 
 std::optional<PathSet::ProbeToSend> PathSet::poll_revival(Time now, PortMask open) {
@@ -148,21 +153,21 @@ std::optional<PathSet::ProbeToSend> PathSet::poll_revival(Time now, PortMask ope
   std::optional<ProbeToSend> probe;
   for (std::size_t i = 0; i < slots_.size() && withdrawn_ > 0; ++i) {
     Slot& slot = slots_[i];
-    if (slot.state != EvState::assumed_bad || !port_usable(table_[i].port)) continue;
+    if (slot.state() != EvState::assumed_bad || !port_usable(table_[i].port)) continue;
     const EvSlot s(static_cast<std::uint16_t>(i));
     if (revive(now, s)) {
       if (probe || !open.has(table_[i].port)) {
         revival_due_ = true;  // next time, or when its port has room
         continue;
       }
-      probe = ProbeToSend{s, revival_id(s, slot.burst, slot.asked)};
-      slot.unanswered = static_cast<std::uint8_t>(slot.unanswered | 1 << slot.asked) & 0xF;
-      slot.asked = static_cast<std::uint8_t>(slot.asked + 1) & 7;
-      if (slot.asked < burst_size(slot)) {
+      probe = ProbeToSend{s, revival_id(s, static_cast<int>(slot.burst), static_cast<int>(slot.asked))};
+      slot.unanswered = (slot.unanswered | 1u << slot.asked) & 7;
+      slot.asked = (slot.asked + 1) & 3;
+      if (static_cast<int>(slot.asked) < burst_size(slot)) {
         revival_due_ = true;
         continue;
       }
-      slot.revival = Revival::waiting;
+      slot.set(Revival::waiting);
       slot.due = Ticks(now + patience_);
     }
     next_revival_ = std::min(next_revival_, std::max(time_of(slot.due, now), now + kGrain));
@@ -175,7 +180,7 @@ void PathSet::end_burst(Time now, EvSlot s) {
   slot.streak = 0;
   // MRC-EV-007: unanswered probes back off, up to the configured longest interval.
   const Duration wait = patience_ * (std::int64_t{1} << slot.backoff);
-  if (wait < settings_.probe_backoff_max) ++slot.backoff;
+  if (wait < settings_.probe_backoff_max) slot.backoff = (slot.backoff + 1) & 31;
   rest(now, slot, std::min(wait, settings_.probe_backoff_max));
 }
 
@@ -183,29 +188,29 @@ std::optional<PathSet::Answer> PathSet::on_revival_answer(Time now, std::uint16_
   const EvSlot s(static_cast<std::uint16_t>(id >> 5));
   if (s.value >= slots_.size()) return std::nullopt;
   Slot& slot = slots_[s.value];
-  const std::uint8_t bit = static_cast<std::uint8_t>(1 << (id & 3));
-  if (slot.state != EvState::assumed_bad || slot.burst != (id >> 2 & 7) || (slot.unanswered & bit) == 0)
+  const std::uint32_t bit = 1u << (id & 3);
+  if (slot.state() != EvState::assumed_bad || slot.burst != (id >> 2 & 7u) || (slot.unanswered & bit) == 0)
     return std::nullopt;
-  slot.unanswered = static_cast<std::uint8_t>(slot.unanswered & ~bit) & 0xF;
-  ++slot.streak;
+  slot.unanswered = slot.unanswered & ~bit & 7u;
+  slot.streak = std::min<std::uint32_t>(slot.streak + 1, 63) & 63;
   slot.backoff = 0;
-  if (slot.streak >= needed(slot)) {
+  if (static_cast<int>(slot.streak) >= needed(slot)) {
     return_to_service(now, s, PathCause::probed);
-  } else if (slot.revival == Revival::waiting && slot.unanswered == 0) {
+  } else if (slot.revival() == Revival::waiting && slot.unanswered == 0) {
     rest(now, slot, Duration::zero());
   }
   return Answer{s, std::nullopt};
 }
 
 void PathSet::return_to_service(Time now, EvSlot s, PathCause cause) {
-  slots_[s.value].revival = Revival::none;
-  slots_[s.value].held = false;
+  slots_[s.value].set(Revival::none);
+  slots_[s.value].held = 0;
   if (state(s) != EvState::good) change(now, s, EvState::good, cause);
 }
 
 void PathSet::hurry(Time now) {
   for (auto& slot : slots_) {
-    if (slot.state != EvState::assumed_bad || slot.revival != Revival::resting) continue;
+    if (slot.state() != EvState::assumed_bad || slot.revival() != Revival::resting) continue;
     slot.backoff = 0;
     rest(now, slot, Duration::zero());
   }

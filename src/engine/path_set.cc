@@ -4,7 +4,8 @@
 
 namespace mrc::engine {
 
-PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std::uint64_t seed, Narrator say)
+PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std::uint64_t seed,
+                 const Narrator& say)
     : table_(table),
       settings_(settings),
       prng_(seed),
@@ -33,7 +34,7 @@ std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvS
     if (!s) break;
     Slot& slot = slots_[s->value];
     // MRC-EV-003: SKIP ends when the rotation meets it; at most one per packet sent.
-    if (slot.state == EvState::skip && !skipped) {
+    if (slot.state() == EvState::skip && !skipped) {
       skipped = true;
       change(now, *s, EvState::good, PathCause::start);
       second_best = s;
@@ -75,8 +76,8 @@ void PathSet::note_skip(Time now, EvSlot s, PathCause cause) {
 // MRC-EV-004: a packet that vanished without a trim takes its EV out of service.
 void PathSet::note_bad(Time now, EvSlot s, PathCause cause) {
   Slot& slot = slots_[s.value];
-  slot.held = false;
-  if (slot.state == EvState::assumed_bad || slot.state == EvState::denied) return;
+  slot.held = 0;
+  if (slot.state() == EvState::assumed_bad || slot.state() == EvState::denied) return;
   count_loss(slot);
   if (!may_withdraw(s)) return;
   change(now, s, EvState::assumed_bad, cause);
@@ -89,8 +90,8 @@ bool PathSet::set_state(Time now, EvSlot s, EvState wanted) {
   if (s.value >= table_.size()) return false;
   if (wanted == EvState::denied) {
     if (state(s) != EvState::denied) change(now, s, EvState::denied, PathCause::controller);
-    slots_[s.value].held = false;
-    slots_[s.value].revival = Revival::none;
+    slots_[s.value].held = 0;
+    slots_[s.value].set(Revival::none);
     return true;
   }
   if (wanted == EvState::assumed_bad && state(s) != EvState::denied) {
@@ -116,14 +117,14 @@ void PathSet::set_peer_ports(Time now, PortMask up) {
 
 void PathSet::change(Time now, EvSlot s, EvState to, PathCause cause) {
   Slot& slot = slots_[s.value];
-  const EvState from = slot.state;
-  slot.state = to;
+  const EvState from = slot.state();
+  slot.set(to);
   const auto out = [](EvState e) { return e == EvState::assumed_bad || e == EvState::denied; };
   withdrawn_ =
       static_cast<std::uint16_t>(withdrawn_ + (to == EvState::assumed_bad) - (from == EvState::assumed_bad));
   // MRC-EV-005: a withdrawn EV is replaced from the same plane, so that planes stay evenly loaded.
   if (out(to) && !out(from))
-    rotation_.withdraw(s, [&](EvSlot r) { return slots_[r.value].state == EvState::good; });
+    rotation_.withdraw(s, [&](EvSlot r) { return slots_[r.value].state() == EvState::good; });
   if (!out(to) && out(from)) rotation_.admit(s);
   if (unit_ == s && out(to)) unit_left_ = 0;
   say_(now, PathChanged{s, path(s).port, from, to, cause});

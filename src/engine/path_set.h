@@ -21,7 +21,7 @@ inline constexpr int kMaxEvs = 1024;
 class PathSet {
  public:
   /// REQUIRES 1 <= table.size() <= kMaxEvs; the table outlives the set.
-  PathSet(std::span<const Path> table, const PathSettings& settings, std::uint64_t seed, Narrator say);
+  PathSet(std::span<const Path> table, const PathSettings& settings, std::uint64_t seed, const Narrator& say);
 
   // --- choosing ---
   /// The next EV for data through one of the ports that have room; not `avoid`, if there is any other.
@@ -46,7 +46,7 @@ class PathSet {
   // --- asking a path ---
   /// Holds the EV back from data and asks it; the answer, or the silence, decides. False: no room to ask now.
   bool suspect(EvSlot s, Duration patience);
-  bool is_suspect(EvSlot s) const { return slots_[s.value].held; }
+  bool is_suspect(EvSlot s) const { return slots_[s.value].held != 0; }
   /// Asks whether the peer is there, on the EV that was last known to work.
   void ask_anyone(Time now, Duration patience);
   /// A question stayed unanswered and nothing else was heard since: silence proves nothing yet.
@@ -73,7 +73,7 @@ class PathSet {
   void handle_timeout(Time now);
   Time next_timeout() const;
 
-  EvState state(EvSlot s) const { return slots_[s.value].state; }
+  EvState state(EvSlot s) const { return slots_[s.value].state(); }
   bool port_usable(PortId p) const { return (local_up_ & peer_up_).has(p); }
   PortMask usable_ports() const { return local_up_ & peer_up_; }
   const Rotation& rotation() const { return rotation_; }
@@ -83,16 +83,21 @@ class PathSet {
  private:
   enum class Revival : std::uint8_t { none, resting, asking, waiting };
   struct Slot {
-    EvState state = EvState::good;
-    Revival revival = Revival::none;
-    bool held : 1 = false;            // suspected: no data until it answers
-    std::uint8_t asked : 3 = 0;       // probes of the burst under way
-    std::uint8_t unanswered : 4 = 0;  // of those, one bit each
-    std::uint8_t losses = 0;          // recent ones, to tell the one bad EV from uniform loss
-    std::uint8_t streak = 0;          // probes answered in a row
-    std::uint8_t backoff : 5 = 0;     // doublings of the interval between bursts
-    std::uint8_t burst : 3 = 0;       // generation: tells this burst's answers from the last one's
-    Ticks due;                        // resting: next burst. waiting: patience ends
+    std::uint32_t state_ : 2 = 0;      // EvState
+    std::uint32_t revival_ : 2 = 0;    // Revival
+    std::uint32_t held : 1 = 0;        // suspected: no data until it answers
+    std::uint32_t asked : 2 = 0;       // probes of the burst under way
+    std::uint32_t unanswered : 3 = 0;  // of those, one bit each
+    std::uint32_t burst : 3 = 0;       // generation: tells this burst's answers from the last one's
+    std::uint32_t backoff : 5 = 0;     // doublings of the interval between bursts
+    std::uint32_t streak : 6 = 0;      // probes answered in a row
+    std::uint32_t losses : 8 = 0;      // recent ones, to tell the one bad EV from uniform loss
+    Ticks due;                         // resting: next burst. waiting: patience ends
+
+    EvState state() const { return static_cast<EvState>(state_); }
+    Revival revival() const { return static_cast<Revival>(revival_); }
+    void set(EvState s) { state_ = static_cast<std::uint32_t>(s) & 3; }
+    void set(Revival r) { revival_ = static_cast<std::uint32_t>(r) & 3; }
   };
 
   static std::uint16_t revival_id(EvSlot s, int burst, int index);
@@ -113,7 +118,7 @@ class PathSet {
   std::span<const Path> table_;
   PathSettings settings_;
   Prng prng_;
-  Narrator say_;
+  const Narrator& say_;
   FixedArray<Slot> slots_;
   Rotation rotation_;
   FixedArray<EvSlot> reverse_;  // per plane: the EV for control packets

@@ -31,6 +31,6 @@ struct PendingProbe {
 };
 
 /// A handful at a time; a question that finds no room is asked at the next occasion.
-using ProbeTable = std::array<PendingProbe, 16>;
+using ProbeTable = std::array<PendingProbe, 8>;
 
 }  // namespace mrc::engine

@@ -6,9 +6,7 @@
 namespace mrc::engine {
 
 QueuePair::QueuePair(const QpConfig& config, Congestion& congestion, RecordPool& pool, EventSink* sink)
-    : local_(config.local),
-      remote_(config.remote),
-      say_(sink, config.local),
+    : say_(sink, config.local),
       paths_(config.path_table, config.paths, config.seed, say_),
       requestor_(config.remote, config.send_psn, config.limits, config.requestor, paths_, congestion, pool,
                  say_),

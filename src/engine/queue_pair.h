@@ -89,6 +89,11 @@ class QueuePair {
 
   QpState state() const { return state_; }
   SendState send_state() const { return requestor_.send_state(); }
+  /// Engine memory of this QP while idle; the rings of posted work come on top, as deep as the caller asked
+  /// for.
+  std::size_t bytes() const {
+    return sizeof(*this) + paths_.bytes() + requestor_.bytes() + responder_.bytes();
+  }
   const PathSet& paths() const { return paths_; }
   const Requestor& requestor() const { return requestor_; }
   Responder& responder() { return responder_; }
@@ -98,7 +103,6 @@ class QueuePair {
   void settle_state(Time now);
   Verdict dispatch(Time now, const wire::Packet& packet, const wire::Envelope& envelope, Memory& memory);
 
-  Qpn local_, remote_;
   QpState state_ = QpState::reset;
   Narrator say_;
   PathSet paths_;

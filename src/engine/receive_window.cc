@@ -37,7 +37,8 @@ std::uint64_t ReceiveWindow::bits_from(Psn p) const {
   return beyond <= 0 ? bits : bits << beyond >> beyond;
 }
 
-std::optional<Psn> ReceiveWindow::next_changed() {
+/// The next 64 PSNs that the requestor has something to learn from: news, or a hole that is still a hole.
+std::optional<Psn> ReceiveWindow::next_worth_telling() {
   const Psn low = cack_ + 65;  // the lowest view covers the 64 before
   if (sweep_.before(low) || sweep_.after(highest_)) sweep_ = low;
   for (int steps = span_ / 64 + 1; steps > 0; --steps) {
@@ -47,19 +48,21 @@ std::optional<Psn> ReceiveWindow::next_changed() {
     const std::uint64_t flag = std::uint64_t{1} << word % 64;
     sweep_ = start + 64;
     if (sweep_.after(highest_)) sweep_ = low;
-    if ((flags & flag) == 0) continue;
+    if ((flags & flag) == 0 && arrived_[word] == ~std::uint64_t{0}) continue;
     flags &= ~flag;
     return start.after(cack_) ? start : cack_ + 1;
   }
   return std::nullopt;
 }
 
-// MRC-RSP-006: with more than 64 PSNs open, the lowest hole and the newest arrivals are both reported within
-// two SACKs.
+// MRC-RSP-006: with more than 64 PSNs open, every second SACK shows the lowest hole; the others sweep the
+// rest of the window, since a hole counts as a loss only where a report shows it. The newest arrival is the
+// SACK's trigger anyway.
 ReceiveWindow::View ReceiveWindow::next_view() {
   lowest_next_ = !lowest_next_;
   if (!lowest_next_ && highest_ - cack_ > 64) {
-    if (const auto from = next_changed()) return {static_cast<std::int16_t>(*from - cack_), bits_from(*from)};
+    if (const auto from = next_worth_telling())
+      return {static_cast<std::int16_t>(*from - cack_), bits_from(*from)};
   }
   return lowest_view();
 }

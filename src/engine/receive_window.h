@@ -48,7 +48,7 @@ class ReceiveWindow {
   void put(Words& w, Psn p) { w[place(p) / 64] |= std::uint64_t{1} << place(p) % 64; }
   void clear(Words& w, Psn p) { w[place(p) / 64] &= ~(std::uint64_t{1} << place(p) % 64); }
   std::uint64_t bits_from(Psn p) const;
-  std::optional<Psn> next_changed();
+  std::optional<Psn> next_worth_telling();
 
   Words arrived_, ends_;
   Words changed_;  // one bit per word of arrived_

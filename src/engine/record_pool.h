@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/fixed_array.h"
 #include "base/ids.h"
 #include "base/time.h"
@@ -61,30 +62,31 @@ static_assert(sizeof(Slab) <= Slab::kPsns * 16, "at most 16 bytes per packet in 
 
 class RecordPool {
  public:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint16_t kNone = 0xFFFF;
 
   explicit RecordPool(std::size_t packets)
       : slabs_((packets + Slab::kPsns - 1) / Slab::kPsns), free_(slabs_.size()), free_count_(slabs_.size()) {
+    MRC_CHECK(slabs_.size() < kNone);  // four million packets in flight
     for (std::size_t i = 0; i < free_.size(); ++i)
-      free_[i] = static_cast<std::uint32_t>(free_.size() - 1 - i);
+      free_[i] = static_cast<std::uint16_t>(free_.size() - 1 - i);
   }
 
-  std::uint32_t take() {
+  std::uint16_t take() {
     if (free_count_ == 0) return kNone;
-    const std::uint32_t index = free_[--free_count_];
+    const std::uint16_t index = free_[--free_count_];
     slabs_[index].in_flight = slabs_[index].lost = 0;
     return index;
   }
-  void give(std::uint32_t index) { free_[free_count_++] = index; }
+  void give(std::uint16_t index) { free_[free_count_++] = index; }
 
-  Slab& operator[](std::uint32_t index) { return slabs_[index]; }
-  const Slab& operator[](std::uint32_t index) const { return slabs_[index]; }
+  Slab& operator[](std::uint16_t index) { return slabs_[index]; }
+  const Slab& operator[](std::uint16_t index) const { return slabs_[index]; }
   std::size_t free_slabs() const { return free_count_; }
   std::size_t bytes() const { return slabs_.bytes() + free_.bytes(); }
 
  private:
   FixedArray<Slab> slabs_;
-  FixedArray<std::uint32_t> free_;
+  FixedArray<std::uint16_t> free_;
   std::size_t free_count_;
 };
 

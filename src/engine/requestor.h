@@ -29,7 +29,7 @@ struct RequestorCounters {
 class Requestor {
  public:
   Requestor(Qpn remote, Psn first, const QpLimits& limits, const RequestorSettings& settings, PathSet& paths,
-            Congestion& congestion, RecordPool& pool, Narrator say);
+            Congestion& congestion, RecordPool& pool, const Narrator& say);
 
   bool full() const { return queue_.full(); }
   std::uint16_t post(const SendWork& work) { return queue_.post(work); }
@@ -57,7 +57,7 @@ class Requestor {
   Psn window_end() const { return flight_.base() + window_; }  // first PSN beyond the window
   Duration longest_delay() const { return clock_.longest(); }
   const SendQueue& queue() const { return queue_; }
-  std::size_t bytes() const { return clock_.bytes(); }
+  std::size_t bytes() const { return clock_.bytes() + flight_.bytes(); }
 
  private:
   // requestor_send.cc
@@ -102,7 +102,7 @@ class Requestor {
   RequestorSettings settings_;
   PathSet& paths_;
   Congestion& congestion_;
-  Narrator say_;
+  const Narrator& say_;
   Flight flight_;
   SendQueue queue_;
   PathClock clock_;

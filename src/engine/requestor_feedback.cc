@@ -23,6 +23,9 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
       const Ticks asked(answer->question->sent_at);
       if (!heard_any_ || asked.after(heard_)) heard_ = asked;
       heard_any_ = true;
+    } else {
+      // A withdrawn EV carries no data: whatever it still owes left before this probe.
+      clock_.note_arrived(answer->slot, order_);
     }
     say_(now, ProbeAnswered{answer->slot, static_cast<std::uint16_t>(sack.ack_psn_offset),
                             answer->question ? now - answer->question->sent_at : Duration::zero()});

@@ -31,11 +31,16 @@ void Requestor::infer_losses(Time now, Psn from, std::uint64_t missing) {
 void Requestor::doubt(Time now, Psn psn, const Record& record) {
   const EvSlot slot(record.slot);
   const bool peer_lives = heard_any_ && heard_.after(record.sent);
-  if (!paths_.port_usable(paths_.path(slot).port)) {
-    if (peer_lives) lose(now, psn, LossCause::silence);
+  const bool cannot_ask = !paths_.port_usable(paths_.path(slot).port);
+  const bool being_asked = paths_.state(slot) == EvState::assumed_bad;
+  if (cannot_ask || being_asked) {
+    // Its plane is down, or its EV is withdrawn and being probed anyway: patience is all that is left to
+    // lose.
+    const bool overdue = cannot_ask || record.sent.age(now) > suspicion(slot) + patience(slot);
+    if (peer_lives && overdue) lose(now, psn, LossCause::silence);
     return;
   }
-  if (paths_.is_suspect(slot) || paths_.state(slot) == EvState::assumed_bad) return;
+  if (paths_.is_suspect(slot)) return;
   if (!paths_.suspect(slot, patience(slot))) return;
   ++counters_.suspicions;
   say_(now, PathSuspected{slot, paths_.path(slot).port, psn});
@@ -145,7 +150,9 @@ Duration Requestor::suspicion(EvSlot s) const {
 }
 
 Duration Requestor::patience(EvSlot s) const {
-  return clock_.delay(s) * settings_.silence_eighths / 8 + settings_.suspect_slack;
+  // Answers come back by whatever path the peer chooses, so the slowest recent one sets the patience.
+  return std::max(clock_.delay(s), clock_.longest()) * settings_.silence_eighths / 8 +
+         settings_.suspect_slack;
 }
 
 std::uint32_t Requestor::size_of(Psn psn) {

@@ -8,7 +8,7 @@ using wire::Segment;
 using wire::TrafficClass;
 
 Requestor::Requestor(Qpn remote, Psn first, const QpLimits& limits, const RequestorSettings& settings,
-                     PathSet& paths, Congestion& congestion, RecordPool& pool, Narrator say)
+                     PathSet& paths, Congestion& congestion, RecordPool& pool, const Narrator& say)
     : remote_(remote),
       limits_(limits),
       settings_(settings),

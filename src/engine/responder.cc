@@ -10,17 +10,17 @@ namespace mrc::engine {
 using wire::Segment;
 
 Responder::Responder(Qpn local, Qpn remote, Psn first, const QpLimits& limits,
-                     const ResponderSettings& settings, Narrator say)
+                     const ResponderSettings& settings, const Narrator& say)
     : local_(local),
       remote_(remote),
-      limits_(limits),
+      mtu_(limits.path_mtu),
+      dynamic_mpr_(limits.dynamic_mpr),
       settings_(settings),
       say_(say),
       window_(first, limits.mpr_dest * kMprUnit),
       stash_(limits.max_wimm_dest),
       receives_(limits.recv_depth),
       special_(kQueued),
-      nacks_(kQueued),
       advertised_mpr_(limits.mpr_dest) {}
 
 Verdict Responder::on_write(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope,
@@ -29,7 +29,7 @@ Verdict Responder::on_write(Time now, Psn psn, const wire::Write& write, const w
   if (window_.is_duplicate(psn)) {
     ++counters_.duplicates;
     count(write);
-    plain_ = Trigger{.psn = psn, .ev = envelope.ev, .timestamp = write.timestamp, .at = now};
+    plain_ = Trigger{.psn = psn, .ev = envelope.ev, .at = Ticks(now), .timestamp = write.timestamp};
     if (ends(write.segment) && !psn.after(window_.cack())) ack_due_ = true;
     return Verdict::duplicate;
   }
@@ -45,8 +45,9 @@ Verdict Responder::on_write(Time now, Psn psn, const wire::Write& write, const w
     return *fault;
   }
   if (write.has_imm) {
-    stash_.put(write.rqmsn,
-               {.psn = psn, .imm = write.imm, .length = write.dma_length, .solicited = write.solicited});
+    stash_.put(
+        write.rqmsn,
+        {.psn = psn.value(), .solicited = write.solicited, .imm = write.imm, .length = write.dma_length});
   }
   const std::uint32_t executed = window_.messages();
   window_.note(psn, ends(write.segment));
@@ -76,7 +77,7 @@ std::optional<Verdict> Responder::find_fault(const wire::Write& write, Memory& m
 }
 
 bool Responder::length_fits(const wire::Write& w) const {
-  const std::uint32_t mtu = limits_.path_mtu, rest = w.dma_length % mtu;
+  const std::uint32_t mtu = mtu_, rest = w.dma_length % mtu;
   switch (w.segment) {
     case Segment::first:
     case Segment::middle: return w.payload == mtu && w.dma_length > mtu;
@@ -97,7 +98,7 @@ void Responder::count(const wire::Write& write) { rcvd_bytes_ += cc_bytes(write)
 
 // MRC-RSP-005: a SACK is due by bytes since the last one, by the A bit, by ECN-CE, by a repaired packet.
 void Responder::consider_sack(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope) {
-  Trigger trigger{.psn = psn, .ev = envelope.ev, .timestamp = write.timestamp, .at = now};
+  Trigger trigger{.psn = psn, .ev = envelope.ev, .at = Ticks(now), .timestamp = write.timestamp};
   if (envelope.ecn == wire::Ecn::ce) ++counters_.marks;
   if (leaving_.has(envelope.port))
     trigger.mark = wire::SackMark::always_skip;
@@ -113,7 +114,7 @@ void Responder::consider_sack(Time now, Psn psn, const wire::Write& write, const
 Verdict Responder::on_trimmed(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope) {
   ++counters_.trims;
   if (window_.is_duplicate(psn)) {
-    plain_ = Trigger{.psn = psn, .ev = envelope.ev, .timestamp = write.timestamp, .at = now};
+    plain_ = Trigger{.psn = psn, .ev = envelope.ev, .at = Ticks(now), .timestamp = write.timestamp};
     return Verdict::duplicate;
   }
   if (!settings_.trim_nack || !window_.accepts(psn)) return Verdict::trimmed_ok;
@@ -126,23 +127,23 @@ Verdict Responder::on_trimmed(Time now, Psn psn, const wire::Write& write, const
 void Responder::on_probe(Time now, const wire::Probe& probe, const wire::Envelope& envelope) {
   const bool queued = special_.push({.psn = window_.cack(),
                                      .ev = envelope.ev,
+                                     .at = Ticks(now),
                                      .timestamp = probe.timestamp,
-                                     .probe = true,
                                      .probe_id = probe.probe_id,
-                                     .at = now});
+                                     .probe = true});
   // A prober may be waiting for a Transport ACK that got lost.
   if (queued && window_.messages() > 0) ack_due_ = true;
 }
 
 void Responder::queue_nack(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope,
                            wire::NackReason reason) {
-  const Trigger trigger{.timestamp = write.timestamp, .at = now};
-  (void)nacks_.push({.entropy = envelope.ev,  // a full queue drops it: the requestor infers the loss
-                     .nack_psn = psn,
-                     .spdcid = static_cast<std::uint16_t>(remote_.value),
-                     .dpdcid = static_cast<std::uint16_t>(local_.value),
-                     .echo = echo(now, trigger),
-                     .reason = reason});
+  // A full queue drops it: the requestor infers the loss.
+  (void)special_.push({.psn = psn,
+                       .ev = envelope.ev,
+                       .at = Ticks(now),
+                       .timestamp = write.timestamp,
+                       .nack = true,
+                       .reason = reason});
 }
 
 }  // namespace mrc::engine

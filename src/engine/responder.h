@@ -7,6 +7,7 @@
 #include "base/ring.h"
 #include "engine/events.h"
 #include "engine/receive_window.h"
+#include "engine/record_pool.h"
 #include "engine/settings.h"
 #include "engine/types.h"
 #include "engine/wimm_stash.h"
@@ -23,7 +24,7 @@ struct ResponderCounters {
 class Responder {
  public:
   Responder(Qpn local, Qpn remote, Psn first, const QpLimits& limits, const ResponderSettings& settings,
-            Narrator say);
+            const Narrator& say);
 
   bool post_receive(std::uint64_t wr_id) { return receives_.push(wr_id); }
 
@@ -35,7 +36,7 @@ class Responder {
 
   /// The next control packet; the caller adds the path.
   bool poll_control(Time now, wire::Packet& out);
-  bool has_control() const { return nak_due_ || ack_due_ || plain_ || !special_.empty() || !nacks_.empty(); }
+  bool has_control() const { return nak_due_ || ack_due_ || plain_ || !special_.empty(); }
   bool poll_completion(Completion& out);
   void flush() { flushing_ = true; }
 
@@ -56,20 +57,20 @@ class Responder {
 
   const ResponderCounters& counters() const { return counters_; }
   const ReceiveWindow& window() const { return window_; }
-  std::size_t bytes() const {
-    return window_.bytes() + stash_.bytes() + kQueued * (sizeof(Trigger) + sizeof(wire::Nack));
-  }
+  std::size_t bytes() const { return window_.bytes() + stash_.bytes() + kQueued * sizeof(Trigger); }
 
  private:
-  /// What made a SACK due.
+  /// What made an answer due.
   struct Trigger {
     Psn psn;
     Ev ev;
+    Ticks at;
     wire::Timestamp timestamp;
-    wire::SackMark mark = wire::SackMark::none;
-    bool probe = false;
     std::uint16_t probe_id = 0;
-    Time at;
+    bool probe = false;
+    bool nack = false;
+    wire::NackReason reason = wire::NackReason::trimmed;  // of a NACK
+    wire::SackMark mark = wire::SackMark::none;           // of a SACK
   };
   static constexpr std::size_t kQueued = 8;
 
@@ -81,17 +82,18 @@ class Responder {
   void queue_nack(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope,
                   wire::NackReason reason);
   wire::Sack make_sack(Time now, const Trigger& trigger);
+  wire::Nack make_nack(Time now, const Trigger& trigger) const;
   wire::Timestamp echo(Time now, const Trigger& trigger) const;
 
   Qpn local_, remote_;
-  QpLimits limits_;
+  std::uint16_t mtu_;
+  bool dynamic_mpr_;
   ResponderSettings settings_;
-  Narrator say_;
+  const Narrator& say_;
   ReceiveWindow window_;
   WimmStash stash_;
   Ring<std::uint64_t> receives_;
-  Ring<Trigger> special_;  // marks and probes: each has its own SACK
-  Ring<wire::Nack> nacks_;
+  Ring<Trigger> special_;         // marks, probes, refusals: each has an answer of its own
   std::optional<Trigger> plain_;  // thresholds and ack requests: the newest speaks for all
   ResponderCounters counters_;
   std::uint64_t rcvd_bytes_ = 0;

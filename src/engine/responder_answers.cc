@@ -25,17 +25,17 @@ bool Responder::poll_control(Time now, wire::Packet& out) {
     return true;
   }
   if (fault_) return false;
-  if (!nacks_.empty()) {
-    const wire::Nack nack = nacks_.pop();
-    out.psn = nack.nack_psn;
-    out.body = nack;
+  if (!special_.empty() && special_.front().nack) {
+    const Trigger trigger = special_.pop();
+    out.psn = trigger.psn;
+    out.body = make_nack(now, trigger);
     ++counters_.nacks;
     return true;
   }
   if (!special_.empty() || plain_) {
     const Trigger trigger = !special_.empty() ? special_.pop() : *plain_;
-    // Any SACK reports everything, so the plain one that waits has been said - unless it carries the only
-    // round trip.
+    // Any SACK reports everything, so the plain one that waits has been said; a probe's round trip is not
+    // data's.
     if (!trigger.probe) plain_.reset();
     out.body = make_sack(now, trigger);
     ++counters_.sacks;
@@ -64,7 +64,7 @@ wire::Sack Responder::make_sack(Time now, const Trigger& trigger) {
   sack.dpdcid = static_cast<std::uint16_t>(local_.value);
   sack.rcvd_bytes = static_cast<std::uint32_t>((rcvd_bytes_ + 255) / 256) & 0xFFFFFF;
   sack.ooo_count = static_cast<std::uint16_t>(window_.out_of_order() & 0x7FFF);
-  sack.mpr = limits_.dynamic_mpr ? advertised_mpr_ : 0;
+  sack.mpr = dynamic_mpr_ ? advertised_mpr_ : 0;
   sack.echo = echo(now, trigger);
   sack.mark = trigger.mark;
   sack.probe_reply = trigger.probe;
@@ -74,9 +74,18 @@ wire::Sack Responder::make_sack(Time now, const Trigger& trigger) {
   return sack;
 }
 
+wire::Nack Responder::make_nack(Time now, const Trigger& trigger) const {
+  return {.entropy = trigger.ev,
+          .nack_psn = trigger.psn,
+          .spdcid = static_cast<std::uint16_t>(remote_.value),
+          .dpdcid = static_cast<std::uint16_t>(local_.value),
+          .echo = echo(now, trigger),
+          .reason = trigger.reason};
+}
+
 // MRC-RSP-009: the echoed timestamp is advanced by the time that the packet was held here.
 wire::Timestamp Responder::echo(Time now, const Trigger& trigger) const {
-  const std::int64_t held = settings_.service_time ? (now - trigger.at).count() >> 7 : 0;
+  const std::int64_t held = settings_.service_time ? trigger.at.age(now).count() >> 7 : 0;
   return {static_cast<std::uint16_t>(trigger.timestamp.ticks + held)};
 }
 
@@ -92,7 +101,7 @@ bool Responder::poll_completion(Completion& out) {
     out = {.wr_id = receives_.pop(),
            .kind = CompletionKind::receive,
            .has_imm = true,
-           .solicited = next->solicited,
+           .solicited = next->solicited != 0,
            .imm = next->imm,
            .length = next->length};
     stash_.pop();

@@ -11,12 +11,13 @@
 namespace mrc::engine {
 
 struct Immediate {
-  Psn psn;  // of the packet that ends its message
+  std::uint32_t psn : 24 = 0;  // of the packet that ends its message
+  std::uint32_t solicited : 1 = 0;
+  std::uint32_t present : 1 = 0;
   std::uint32_t imm = 0;
   std::uint32_t length = 0;
-  bool solicited = false;
-  bool present = false;
 };
+static_assert(sizeof(Immediate) == 12);
 
 class WimmStash {
  public:
@@ -27,14 +28,14 @@ class WimmStash {
   /// REQUIRES accepts(rqmsn).
   void put(std::uint16_t rqmsn, const Immediate& i) {
     ring_[rqmsn & (ring_.size() - 1)] = i;
-    ring_[rqmsn & (ring_.size() - 1)].present = true;
+    ring_[rqmsn & (ring_.size() - 1)].present = 1;
   }
   /// The next in send order, if it has arrived and everything up to `cack` covers it.
   const Immediate* ready(Psn cack) const {
     const Immediate& i = ring_[next_ & (ring_.size() - 1)];
-    return i.present && !i.psn.after(cack) ? &i : nullptr;
+    return i.present && !Psn(i.psn).after(cack) ? &i : nullptr;
   }
-  void pop() { ring_[next_++ & (ring_.size() - 1)].present = false; }
+  void pop() { ring_[next_++ & (ring_.size() - 1)].present = 0; }
   std::size_t bytes() const { return ring_.bytes(); }
 
  private:
