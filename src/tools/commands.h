@@ -19,6 +19,7 @@ using Run = std::function<int()>;
 // clang-format off
 #define MRC_COMMANDS(X)                                        \
   X(dump, "what a capture holds, packet by packet")            \
+  X(topo, "a fabric as numbers: describe, check, draw, emit")    \
   X(version, "what this build is")
 // clang-format on
 
