@@ -65,7 +65,8 @@ void Network::send(Time now, int from, const engine::Transmit& t) {
 
   Lane& lane = lanes_[from][t.slot.value];
   const bool cut = lane.dead || down_[0].has(port) || down_[1].has(port) || prng_.chance(lane.loss);
-  if (cut || (filter && !filter(now, from, t))) {
+  const bool kept = !filter || filter(now, from, t);  // asked even about lost packets: it sees what was sent
+  if (cut || !kept) {
     ++counters_.lost;
     return;
   }

@@ -17,9 +17,10 @@ namespace mrc::tools {
 using Run = std::function<int()>;
 
 // clang-format off
-#define MRC_COMMANDS(X)                                        \
-  X(dump, "what a capture holds, packet by packet")            \
-  X(topo, "a fabric as numbers: describe, check, draw, emit")    \
+#define MRC_COMMANDS(X) /* in alphabetical order */ \
+  X(dump, "what a capture holds, packet by packet") \
+  X(pair, "two endpoints over a bad network, in virtual time") \
+  X(topo, "a fabric as numbers: describe, check, draw, emit") \
   X(version, "what this build is")
 // clang-format on
 
