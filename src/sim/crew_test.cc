@@ -71,7 +71,7 @@ TEST(SlotStore, SlotsAreUsedAgain) {
     for (std::uint64_t i = 0; i < 5000; ++i) EXPECT_EQ(cache[slots[i]], i);
     for (const std::uint32_t s : slots) cache.give(s);
   }
-  EXPECT_EQ(store.capacity(), 8192u);
+  EXPECT_EQ(store.capacity(), 16384u);
 }
 
 // Nodes that pass words on to a node chosen by the word and by all that they have seen: any change of order
