@@ -23,8 +23,9 @@ int QueuePair::prepare_send(Psn first, const QpLimits& limits, const RequestorSe
                             Congestion& congestion, RecordPool& pool) {
   if (state_ != QpState::rtr) return EINVAL;
   // Nothing was posted or sent yet, so a new requestor in its place is as good as the old one.
+  const Qpn remote = requestor_.remote();
   std::destroy_at(&requestor_);
-  std::construct_at(&requestor_, remote_, first, limits, settings, paths_, congestion, pool, say_);
+  std::construct_at(&requestor_, remote, first, limits, settings, paths_, congestion, pool, say_);
   return 0;
 }
 

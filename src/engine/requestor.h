@@ -31,6 +31,7 @@ class Requestor {
   Requestor(Qpn remote, Psn first, const QpLimits& limits, const RequestorSettings& settings, PathSet& paths,
             Congestion& congestion, RecordPool& pool, const Narrator& say);
 
+  Qpn remote() const { return remote_; }
   bool full() const { return queue_.full(); }
   std::uint16_t post(const SendWork& work) { return queue_.post(work); }
 
