@@ -1,9 +1,10 @@
--- Wireshark dissector for MRC (Multipath Reliable Connection).
+-- Wireshark dissector for MRC (Multipath Reliable Connection). One file, because that is what people copy.
 --
 --   tshark -X lua_script:mrc.lua -r capture.pcap -V        or copy it into Wireshark's personal plugin folder
 --
 -- Every header field has a filter name: mrc.<header>.<field>, for example mrc.bth.psn or mrc.seth.bitmap. Fields that
 -- are computed rather than carried: mrc.ev, mrc.trimmed, mrc.payload_len, mrc.seth.trigger_psn, mrc.seth.sacked.
+-- What is wrong with a packet is expert information by the name of OpenMRC's verdict (mrc.bad_icrc, mrc.bad_field, ...).
 -- UDP port and DSCP numbers are preferences, because deployments choose them. A RoCE packet on the same port goes to
 -- Wireshark's own dissector.
 
@@ -11,8 +12,9 @@ local mrc = Proto("mrc", "Multipath Reliable Connection")
 
 mrc.prefs.port = Pref.uint("UDP port", 4791, "UDP destination port of MRC")
 mrc.prefs.dscp_trimmed = Pref.uint("DSCP of TRIMMED", 34, "packets that a switch cut inside the fabric")
-mrc.prefs.dscp_lasthop = Pref.uint("DSCP of TRIMMED_LASTHOP", 36, "packets that were cut on the way out to a host")
+mrc.prefs.dscp_trimmed_lasthop = Pref.uint("DSCP of TRIMMED_LASTHOP", 36, "packets that were cut on the way out to a host")
 mrc.prefs.ev_port_high = Pref.bool("UDP source port holds EV[31:16]", false, "the other reading of the specification")
+mrc.prefs.flags_swapped = Pref.bool("M before SE in BTH", false, "M is bit 7 and SE bit 6, instead of InfiniBand's order")
 mrc.prefs.eeth_op_low = Pref.bool("EETH operation in bits 1:0", false, "instead of bits 3:2")
 mrc.prefs.check_icrc = Pref.bool("Check the iCRC", true, "compute the invariant CRC of each whole packet")
 
@@ -43,6 +45,9 @@ local function s16(name, title, offset) return { name, title, "int16", offset, 2
 local function flag(name, title, offset, bytes, mask)
   return { name, title, "bool", offset, bytes, 8 * bytes, nil, mask }
 end
+-- Where readings of the specification differ, a preference says which of two fields is there.
+local function unless(preference, f) f.unless = preference; return f end
+local function only(preference, f) f.only = preference; return f end
 local function spdcid(offset) return u("spdcid", "Requestor QPN, low 16 bits", offset, 2, base.HEX) end
 local function dpdcid(offset) return u("dpdcid", "Responder QPN, low 16 bits", offset, 2, base.HEX) end
 local function tsr(offset) return u("tsr", "Timestamp resolution", offset, 2, base.DEC, ticks, 0x8000) end
@@ -51,21 +56,24 @@ local function ftype(offset) return u("ftype", "Timestamp type", offset, 2, base
 local headers = {
   bth = { title = "Base Transport Header", size = 12,
     u("opcode", "Opcode", 0, 1, base.HEX, opcodes),
-    flag("se", "Solicited event", 1, 1, 0x80), flag("m", "Migration", 1, 1, 0x40),
+    unless("flags_swapped", flag("se", "Solicited event", 1, 1, 0x80)),
+    unless("flags_swapped", flag("m", "Migration", 1, 1, 0x40)),
+    only("flags_swapped", flag("m", "Migration", 1, 1, 0x80)),
+    only("flags_swapped", flag("se", "Solicited event", 1, 1, 0x40)),
     u("padcnt", "Pad count", 1, 1, base.DEC, nil, 0x30), u("tver", "Transport version", 1, 1, base.DEC, nil, 0x0F),
     u("pkey", "Partition key", 2, 2, base.HEX), u("reserved", "Reserved", 4, 1, base.HEX),
     u("destqp", "Destination QP", 5, 3, base.HEX),
     flag("a", "Acknowledge request", 8, 1, 0x80), flag("r", "Reserved R", 8, 1, 0x40),
     flag("rtx", "Retransmission", 8, 1, 0x20), flag("ts", "TSETH follows", 8, 1, 0x10),
     u("reserved8", "Reserved", 8, 1, base.HEX, nil, 0x0F), u("psn", "PSN", 9, 3) },
-  meth = { title = "Message Header", size = 4,
+  meth = { title = "Message Header", size = 4, of_write = true,
     u("rqmsn", "RQMSN", 0, 2), u("msn", "MSN", 2, 2) },
-  tseth = { title = "Timestamp Header", size = 4,
+  tseth = { title = "Timestamp Header", size = 4, of_write = true,
     u("timestamp", "Transmit timestamp", 0, 2), tsr(2), ftype(2) },
-  reth = { title = "RDMA Header", size = 16,
+  reth = { title = "RDMA Header", size = 16, of_write = true,
     u("va", "Virtual address", 0, 8, base.HEX), u("rkey", "R_Key", 8, 4, base.HEX),
     u("dmalen", "DMA length of the message", 12, 4) },
-  immdt = { title = "Immediate Data", size = 4, u("data", "Immediate", 0, 4, base.HEX) },
+  immdt = { title = "Immediate Data", size = 4, of_write = true, u("data", "Immediate", 0, 4, base.HEX) },
   aeth = { title = "ACK Header", size = 4,
     u("syndrome", "Syndrome", 0, 1, base.HEX, syndromes), u("msn", "MSN", 1, 3) },
   seth = { title = "Selective ACK Header", size = 28,
@@ -100,8 +108,8 @@ local headers = {
     u("port_status_mask", "Ports that are up", 4, 4, base.HEX),
     u("timestamp", "Transmit timestamp", 12, 2), tsr(14), ftype(14) },
   eeth = { title = "Endpoint Response Header", size = 36,
-    u("op", "Operation", 0, 2, base.DEC, endpoint_ops, 0x000C),
-    u("op_low", "Operation", 0, 2, base.DEC, endpoint_ops, 0x0003),
+    unless("eeth_op_low", u("op", "Operation", 0, 2, base.DEC, endpoint_ops, 0x000C)),
+    only("eeth_op_low", u("op", "Operation", 0, 2, base.DEC, endpoint_ops, 0x0003)),
     u("timestamp", "Echoed timestamp", 28, 2) },
 }
 local after_bth = {
@@ -113,7 +121,8 @@ local fields = {}
 for header, layout in pairs(headers) do
   for _, f in ipairs(layout) do
     local name, title, kind, _, _, base_, values, mask = table.unpack(f, 1, 8)
-    fields[header .. "." .. name] = ProtoField[kind]("mrc." .. header .. "." .. name, title, base_, values, mask)
+    f.shown_as = ProtoField[kind]("mrc." .. header .. "." .. name, title, base_, values, mask)
+    fields[#fields + 1] = f.shown_as
   end
 end
 local computed = {
@@ -147,7 +156,8 @@ for name, n in pairs({
   retransmission = { "Retransmission", "SEQUENCE", "NOTE" },
   refused = { "NACK or NAK", "RESPONSE_CODE", "WARN" },
 }) do
-  notes[name] = ProtoExpert.new("mrc." .. name, n[1], expert.group[n[2]], expert.severity[n[3]])
+  local remark = n[3] ~= "ERROR" and "note." or ""  -- errors have the name of the verdict in OpenMRC
+  notes[name] = ProtoExpert.new("mrc." .. remark .. name, n[1], expert.group[n[2]], expert.severity[n[3]])
 end
 mrc.experts = notes
 
@@ -162,7 +172,7 @@ local function trim_class()
   for _, list in ipairs({ { ip6_dscp() }, { ip4_dscp() } }) do
     for _, info in ipairs(list) do
       if info.value == mrc.prefs.dscp_trimmed then return "trimmed" end
-      if info.value == mrc.prefs.dscp_lasthop then return "lasthop" end
+      if info.value == mrc.prefs.dscp_trimmed_lasthop then return "lasthop" end
     end
   end
 end
@@ -184,7 +194,11 @@ function Walk:complain(note, item) (item or self.tree):add_proto_expert_info(not
 function Walk:header(name)
   local layout = headers[name]
   if self.at + layout.size > self.stop or self.at + layout.size > self.tvb:captured_len() then
-    if self.at + layout.size > self.stop then self:complain(self.trimmed and "trimmed_too_short" or "too_short") end
+    -- A trimmed write is good as far as its PSN; anything else needs all of its headers.
+    local enough = self.trimmed and self.at > 0 and layout.of_write
+    if self.at + layout.size > self.stop and not enough then
+      self:complain(self.trimmed and "trimmed_too_short" or "too_short")
+    end
     return false
   end
   local branch = self.tree:add(self.tvb(self.at, layout.size), layout.title)
@@ -194,32 +208,40 @@ function Walk:header(name)
 end
 
 function Walk:field(branch, header, f)
-  if f[1] == (mrc.prefs.eeth_op_low and "op" or "op_low") and header == "eeth" then return end
+  if (f.unless and mrc.prefs[f.unless]) or (f.only and not mrc.prefs[f.only]) then return end
   local range = self.tvb(self.at + f[4], f[5])
   self.values[header .. "." .. f[1]] = range
-  self.items[header .. "." .. f[1]] = branch:add(fields[header .. "." .. f[1]], range)
+  self.masks[header .. "." .. f[1]] = f[8]
+  self.items[header .. "." .. f[1]] = branch:add(f.shown_as, range)
 end
 
--- The value of a field as a number; `shift` and `bits` choose from its bytes, most significant bit first.
-function Walk:number(name, shift, bits)
-  local range = self.values[name]
+-- The value of a field of up to 4 bytes, its mask applied; nil when its header is not there.
+function Walk:number(name)
+  local range, mask = self.values[name], self.masks[name]
   if not range then return nil end
-  if shift then return range:bitfield(shift, bits) end
-  return range:uint()
+  if not mask then return range:uint() end
+  local low = 0
+  while bit.band(bit.rshift(mask, low), 1) == 0 do low = low + 1 end
+  return bit.rshift(bit.band(range:uint(), mask), low)
 end
 
 function Walk:write_headers(opcode)
   local ok = self:header("meth")
-  if ok and self:number("bth.ts", 3, 1) == 1 then ok = self:header("tseth") end
+  if ok and self:number("bth.ts") == 1 then ok = self:header("tseth") end
   ok = ok and self:header("reth")
   if ok and (opcode == 0xC9 or opcode == 0xCB) then ok = self:header("immdt") end
   return ok
 end
 
-function Walk:payload()
-  local pad = self:number("bth.padcnt", 2, 2)
-  local length = self.stop - self.at - (self.trimmed and 0 or pad)
-  if length < 0 then return self:complain("bad_pad", self.items["bth.padcnt"]) end
+function Walk:payload(opcode)
+  local pad = self:number("bth.padcnt")
+  local rest = self.stop - self.at
+  local length = rest - (self.trimmed and 0 or pad)
+  local may_pad = opcode ~= 0xC6 and opcode ~= 0xC7  -- only what ends a message
+  if not self.trimmed and (length < 0 or rest % 4 ~= 0 or (pad > 0 and not may_pad)) then
+    self:complain("bad_pad", self.items["bth.padcnt"])
+  end
+  if length < 0 then return end
   self.payload_len = length
   self.tree:add(computed.payload_len, length):set_generated()
   local captured = math.max(0, math.min(length, self.tvb:captured_len() - self.at))
@@ -246,7 +268,7 @@ end
 function Walk:sack_story()
   local cack, offset = self:number("seth.cack_psn"), self.values["seth.sack_offset"]:int()
   local bitmap, trigger = self.values["seth.bitmap"], self.values["seth.ack_psn_offset"]
-  if self:number("seth.pr", 14, 1) == 1 then
+  if self:number("seth.pr") == 1 then
     self.tree:add(computed.probe_id, trigger, trigger:uint()):set_generated()
   else
     self.tree:add(computed.trigger, trigger, (cack + trigger:int()) % 0x1000000):set_generated()
@@ -255,26 +277,34 @@ function Walk:sack_story()
   self.tree:add(computed.sacked, bitmap, self.sacked):set_generated()
 end
 
+-- Fields with one permitted value, and those whose values are listed.
+local fixed = {
+  ["bth.tver"] = 0, ["tseth.tsr"] = 0, ["tseth.ftype"] = 1, ["peth.tsr"] = 0, ["peth.ftype"] = 1, ["erth.tsr"] = 0,
+  ["erth.ftype"] = 1, ["seth.type"] = 0, ["seth.next"] = 0, ["seth.cc_type"] = 0,
+}
+local listed = { ["seth.m"] = marks, ["neth.reason"] = reasons, ["erth.op"] = endpoint_ops, ["eeth.op"] = endpoint_ops }
+
+local function is_ack(syndrome) return syndrome < 0x20 end  -- the rest of it counts credits, which MRC has not
+
 -- Values that the specification forbids; the packet stays readable.
 function Walk:check_values(opcode)
-  if self:number("bth.tver", 4, 4) ~= 0 then self:complain("bad_tver", self.items["bth.tver"]) end
-  local function forbid(name, bad) if bad then self:complain("bad_field", self.items[name]) end end
-  for _, header in ipairs({ "tseth", "peth", "erth" }) do
-    local kind = self:number(header .. ".ftype", 12, 4)
-    forbid(header .. ".ftype", kind and kind ~= 1)
+  local function forbid(name, bad)
+    if bad then self:complain(name == "bth.tver" and "bad_tver" or "bad_field", self.items[name]) end
   end
-  forbid("seth.m", self.values["seth.m"] and self:number("seth.m", 9, 2) == 3)
-  forbid("neth.reason", self.values["neth.reason"] and not reasons[self:number("neth.reason")])
-  forbid("aeth.syndrome", self.values["aeth.syndrome"] and not syndromes[self:number("aeth.syndrome")])
-  forbid("erth.op", self.values["erth.op"] and self:number("erth.op", 14, 2) > 1)
-  if opcode > 0xCB and self:number("bth.padcnt", 2, 2) ~= 0 then self:complain("bad_pad", self.items["bth.padcnt"]) end
+  for name, value in pairs(fixed) do forbid(name, self.values[name] and self:number(name) ~= value) end
+  for name, values in pairs(listed) do forbid(name, self.values[name] and not values[self:number(name)]) end
+  local syndrome, psn = self:number("aeth.syndrome"), self:number("bth.psn")
+  forbid("aeth.syndrome", syndrome and not is_ack(syndrome) and not syndromes[syndrome])
+  for _, name in ipairs({ "seth.cack_psn", "neth.nack_psn" }) do forbid(name, (self:number(name) or psn) ~= psn) end
+  forbid("bth.destqp", (opcode == 0xD8 or opcode == 0xD9) and self:number("bth.destqp") ~= 2)
+  if opcode > 0xCB and self:number("bth.padcnt") ~= 0 then self:complain("bad_pad", self.items["bth.padcnt"]) end
 end
 
 function Walk:remarks()
-  if self:number("bth.rtx", 2, 1) == 1 then self:complain("retransmission", self.items["bth.rtx"]) end
+  if self:number("bth.rtx") == 1 then self:complain("retransmission", self.items["bth.rtx"]) end
   if self.values["neth.reason"] then self:complain("refused", self.items["neth.reason"]) end
   local syndrome = self:number("aeth.syndrome")
-  if syndrome and syndrome ~= 0x1F then self:complain("refused", self.items["aeth.syndrome"]) end
+  if syndrome and not is_ack(syndrome) then self:complain("refused", self.items["aeth.syndrome"]) end
 end
 
 -- The InfiniBand invariant CRC: CRC-32 over 8 bytes of ones, then the packet with the fields that change on the way set
@@ -335,12 +365,13 @@ function Walk:info(opcode, ev)
   if self.payload_len then say("Len=%d", self.payload_len) end
   if self.sacked then say("sacked %s", self.sacked) end
   if self.values["seth.m"] then
-    local mark = self:number("seth.m", 9, 2)
+    local mark = self:number("seth.m")
     if mark ~= 0 then say("%s for EV 0x%x", marks[mark] or "mark 3", self:number("seth.entropy")) end
   end
   if self.values["neth.reason"] then say("%s", reasons[self:number("neth.reason")] or "unknown reason") end
-  if self.values["aeth.syndrome"] then say("%s", syndromes[self:number("aeth.syndrome")] or "unknown syndrome") end
-  if self:number("bth.rtx", 2, 1) == 1 then say("[retransmission]") end
+  local syndrome = self:number("aeth.syndrome")
+  if syndrome then say("%s", is_ack(syndrome) and "ACK" or syndromes[syndrome] or "unknown syndrome") end
+  if self:number("bth.rtx") == 1 then say("[retransmission]") end
   if self.trimmed then say("[%s]", self.trimmed) end
   return table.concat(parts, " ")
 end
@@ -348,14 +379,14 @@ end
 function Walk:body(opcode)
   local chain = after_bth[opcode]
   if not chain then
-    if self:write_headers(opcode) then self:payload() end
+    if self:write_headers(opcode) then self:payload(opcode) end
     return
   end
   for _, name in ipairs(chain) do
     if not self:header(name) then return end
   end
   if self.values["seth.bitmap"] then self:sack_story() end
-  if self.at ~= self.stop then self:complain("length_mismatch") end
+  if self.at ~= self.stop and not self.trimmed then self:complain("length_mismatch") end
 end
 
 local roce = DissectorTable.get("udp.port"):get_dissector(4791)
@@ -368,7 +399,7 @@ function mrc.dissector(tvb, pinfo, root)
   pinfo.cols.protocol = "MRC"
   local trimmed, ev = trim_class(), entropy(pinfo)
   local tree = root:add(mrc, tvb())
-  local walk = setmetatable({ tvb = tvb, tree = tree, at = 0, values = {}, items = {}, trimmed = trimmed,
+  local walk = setmetatable({ tvb = tvb, tree = tree, at = 0, values = {}, masks = {}, items = {}, trimmed = trimmed,
                               stop = tvb:reported_len() - (trimmed and 0 or 4) }, Walk)
   tree:add(computed.ev, ev):set_generated()
   if trimmed then
