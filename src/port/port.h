@@ -44,6 +44,12 @@ struct TxTrain {
   const Address* outer =
       nullptr;  // SRv6: DA of an outer IPv6 header (a uSID carrier); needs Capabilities::outer_ip
 
+  // Layer::frame only; needs Capabilities::checksum_offload. From `checksum_start` on (an offset into the
+  // frame) the bytes are summed up into the field at checksum_start + checksum_offset, which holds the
+  // pseudo-header's sum. 0: not wanted.
+  std::uint16_t checksum_start = 0;
+  std::uint16_t checksum_offset = 0;
+
   int error = 0;  // out: 0, or the errno for which this train was discarded
 };
 
@@ -57,14 +63,16 @@ struct RxPacket {
   std::uint16_t source_port = 0;  // UDP source port: EV[15:0]
   std::uint8_t tos = 0;           // DSCP << 2 | ECN, as it arrived: CE and the TRIMMED classes show here
   std::int64_t arrival_ns = 0;    // kernel receive time, CLOCK_REALTIME; 0 unless asked for at open
+  // Frames only: not 0 when the headers stand once before several UDP payloads of this size (the last may be
+  // shorter).
+  std::uint32_t coalesced = 0;
 };
 
 struct Link {
-  bool up = false;        // administratively up and with carrier
-  std::uint32_t mtu = 0;  // of the interface: bytes after the Ethernet header
-  std::uint64_t bits_per_second =
-      0;  // as the driver says; 0 when it doesn't (veth says 10 Gb/s whatever it can do)
-  std::uint32_t interface = 0;  // index
+  bool up = false;                    // administratively up and with carrier
+  std::uint32_t mtu = 0;              // of the interface: bytes after the Ethernet header
+  std::uint64_t bits_per_second = 0;  // as the driver says (veth: 10 Gb/s whatever it can do); 0: it doesn't
+  std::uint32_t interface = 0;        // index
   bool operator==(const Link&) const = default;
 };
 
@@ -86,6 +94,7 @@ struct Capabilities {
   bool reserved_qpns = false;         // packets to QPN < qpns.first arrive here as well (endpoint operations)
   std::uint64_t receive_buffer =
       0;  // bytes of truesize the kernel queues before it drops: keep windows inside it
+  bool checksum_offload = false;  // frames: TxTrain::checksum_start is obeyed
 };
 
 struct Counters {

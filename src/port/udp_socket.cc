@@ -52,11 +52,6 @@ void tell_headers(int fd, bool v4, bool any_address) {
   set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 }
 
-void size_receive_buffer(int fd, std::uint32_t bytes) {
-  if (!set(fd, SOL_SOCKET, SO_RCVBUFFORCE, static_cast<int>(bytes)))
-    set(fd, SOL_SOCKET, SO_RCVBUF, static_cast<int>(bytes));
-}
-
 }  // namespace
 
 void configure_receive_socket(int fd, const ReceiveSocketOptions& options) {
@@ -93,6 +88,11 @@ Result<Fd> open_send_socket(const Address& local, std::uint16_t source_port, con
   if (flow_label) set(fd->get(), IPPROTO_IPV6, kIpv6FlowInfoSend, 1);
   if (auto bound = bind_to(fd->get(), local, source_port, interface); !bound) return bound.error();
   return fd;
+}
+
+void size_receive_buffer(int fd, std::uint32_t bytes) {
+  if (!set(fd, SOL_SOCKET, SO_RCVBUFFORCE, static_cast<int>(bytes)))
+    set(fd, SOL_SOCKET, SO_RCVBUF, static_cast<int>(bytes));
 }
 
 std::uint64_t receive_buffer_of(int fd) {

@@ -37,6 +37,8 @@ void configure_receive_socket(int fd, const ReceiveSocketOptions& options);
 Result<Fd> open_send_socket(const Address& local, std::uint16_t source_port, const std::string& interface,
                             bool flow_label);
 
+/// Asks for a receive buffer of this size: more than net.core.rmem_max only with privileges.
+void size_receive_buffer(int fd, std::uint32_t bytes);
 /// Bytes of truesize that the kernel will queue on this socket.
 std::uint64_t receive_buffer_of(int fd);
 /// Whether an IPv6 socket here may send a flow label that nobody leased.

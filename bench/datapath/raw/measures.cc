@@ -23,8 +23,10 @@ bool send_stream(Meeting& meeting, const StreamPlan& plan) {
   if (link == nullptr) return false;
   await(meeting.receiver_ready);
   std::uint64_t sent = 0;
+  const std::uint64_t start = cpu_ns();
   while (meeting.stop.load(std::memory_order_relaxed) == 0) sent += link->send_batch();
   meeting.packets_sent = sent;
+  meeting.sender_cpu_ns = cpu_ns() - start;
   return true;
 }
 
@@ -102,9 +104,11 @@ std::optional<StreamResult> measure_stream(const Sandbox& sandbox, const StreamP
   const double seconds = static_cast<double>(meeting->nanoseconds) / 1e9;
   const auto received = static_cast<double>(meeting->packets);
   const auto sent = std::max(static_cast<double>(meeting->packets_sent), received);
-  return StreamResult{.gbps = static_cast<double>(meeting->bytes) * 8 / seconds / 1e9,
-                      .mpps = received / seconds / 1e6,
-                      .lost = sent > 0 ? (sent - received) / sent : 0};
+  return StreamResult{
+      .gbps = static_cast<double>(meeting->bytes) * 8 / seconds / 1e9,
+      .mpps = received / seconds / 1e6,
+      .sender_ns_per_packet = static_cast<double>(meeting->sender_cpu_ns) / std::max(sent, 1.0),
+      .lost = sent > 0 ? (sent - received) / sent : 0};
 }
 
 std::optional<PingResult> measure_ping(const Sandbox& sandbox, const PingPlan& plan) {

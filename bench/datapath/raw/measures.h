@@ -19,7 +19,8 @@ struct StreamPlan {
 struct StreamResult {
   double gbps = 0;  // UDP payload received
   double mpps = 0;
-  double lost = 0;  // share of the packets sent that never came
+  double sender_ns_per_packet = 0;  // CPU time, the kernel's included: comparable on a busy machine too
+  double lost = 0;                  // share of the packets sent that never came
 };
 
 struct PingPlan {

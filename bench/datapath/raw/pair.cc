@@ -15,6 +15,12 @@
 namespace mrc::bench {
 namespace {
 
+std::uint64_t read_clock(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 pid_t start(int network, Meeting& meeting, const std::function<bool(Meeting&)>& work) {
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
@@ -38,11 +44,8 @@ bool reap(pid_t pid, std::uint64_t until) {
 
 }  // namespace
 
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
+std::uint64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
+std::uint64_t cpu_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 void await(const std::atomic<int>& flag) {
   while (flag.load() == 0) ::usleep(500);

@@ -19,6 +19,7 @@ struct Meeting {
   std::uint64_t bytes = 0;
   std::uint64_t nanoseconds = 0;  // of the measured time
   std::uint64_t packets_sent = 0;
+  std::uint64_t sender_cpu_ns = 0;
   std::uint32_t samples = 0;
   std::uint32_t half_rtt_ns[kMaxSamples];
 };
@@ -40,6 +41,7 @@ class SharedMeeting {
 };
 
 std::uint64_t now_ns();
+std::uint64_t cpu_ns();  // of this process
 void await(const std::atomic<int>& flag);
 
 }  // namespace mrc::bench

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "link.h"
+#include "port/framed_port.h"
+#include "port/packet_port.h"
 #include "port/udp_port.h"
 
 namespace mrc::bench {
@@ -65,14 +67,24 @@ class PortLink final : public Link {
   port::RxPacket packets_[64];
 };
 
+Result<std::unique_ptr<port::Port>> open_udp(const LinkPlan& plan) {
+  auto port = port::UdpPort::open({.local = address(plan.left, plan.v6)});
+  if (!port) return port.error();
+  return std::unique_ptr<port::Port>(std::move(*port));
+}
+
+Result<std::unique_ptr<port::Port>> open_framed(const LinkPlan& plan) {
+  auto frames = port::PacketPort::open({.interface = plan.left ? "l0" : "r0"});
+  if (!frames) return frames.error();
+  auto port = port::FramedPort::open(std::move(*frames), {.local = address(plan.left, plan.v6)});
+  if (!port) return port.error();
+  return std::unique_ptr<port::Port>(std::move(*port));
+}
+
 }  // namespace
 
 std::unique_ptr<Link> open_port_link(const std::string& kind, const LinkPlan& plan) {
-  if (kind != "udp") {
-    std::fprintf(stderr, "no port of kind '%s'\n", kind.c_str());
-    return nullptr;
-  }
-  auto opened = port::UdpPort::open({.local = address(plan.left, plan.v6)});
+  auto opened = kind == "udp" ? open_udp(plan) : open_framed(plan);
   if (!opened) {
     std::fprintf(stderr, "%s\n", opened.error().what.c_str());
     return nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,47 +14,56 @@
 namespace mrc::bench {
 namespace {
 
+/// One figure of one measurement: Gb/s or us, and what a packet cost the sender.
+struct Sample {
+  double value = 0;
+  double sender_ns = 0;  // CPU time per packet; 0 where it means nothing
+};
+
 struct Row {
   std::string name;
   std::string unit;
-  std::function<double(const Sandbox&)> run;  // negative: failed
+  std::function<std::optional<Sample>(const Sandbox&)> run;
   std::vector<double> values;
+  std::vector<double> costs;
 };
 
-double gbps(const Sandbox& sandbox, StreamPlan plan) {
-  const auto result = measure_stream(sandbox, plan);
-  return result ? result->gbps : -1;
+Row stream_row(const std::string& name, const StreamPlan& plan) {
+  return {name,
+          "Gb/s",
+          [plan](const Sandbox& sandbox) -> std::optional<Sample> {
+            const auto result = measure_stream(sandbox, plan);
+            if (!result) return std::nullopt;
+            return Sample{result->gbps, result->sender_ns_per_packet};
+          },
+          {},
+          {}};
 }
 
-double half_rtt(const Sandbox& sandbox, PingPlan plan) {
-  const auto result = measure_ping(sandbox, plan);
-  return result ? result->half_rtt_us_p50 : -1;
+Row ping_row(const std::string& name, const PingPlan& plan) {
+  return {name,
+          "us",
+          [plan](const Sandbox& sandbox) -> std::optional<Sample> {
+            const auto result = measure_ping(sandbox, plan);
+            if (!result) return std::nullopt;
+            return Sample{result->half_rtt_us_p50, 0};
+          },
+          {},
+          {}};
 }
 
-std::vector<Row> rows(const std::vector<std::string>& ways, const std::vector<unsigned>& trains,
-                      double seconds, bool v6) {
+std::vector<Row> rows_of(const std::string& via, const std::vector<unsigned>& trains, double seconds,
+                         bool v6) {
   std::vector<Row> out;
-  for (const std::string& via : ways) {
-    for (const unsigned train : trains)
-      out.push_back({via + "_train_" + std::to_string(train),
-                     "Gb/s",
-                     [=](const Sandbox& s) {
-                       return gbps(s, {.via = via, .train = train, .seconds = seconds, .v6 = v6});
-                     },
-                     {}});
-    out.push_back(
-        {via + "_spray_1_of_16",
-         "Gb/s",
-         [=](const Sandbox& s) { return gbps(s, {.via = via, .paths = 16, .seconds = seconds, .v6 = v6}); },
-         {}});
-    for (const bool blocking : {false, true})
-      out.push_back({via + (blocking ? "_ping_blocking" : "_ping_spin"),
-                     "us",
-                     [=](const Sandbox& s) {
-                       return half_rtt(s, {.via = via, .blocking = blocking, .seconds = seconds, .v6 = v6});
-                     },
-                     {}});
+  for (const unsigned train : trains) {
+    if (train > 1 && via != "socket" && via != "udp") continue;  // frames leave one by one
+    out.push_back(stream_row(via + "_train_" + std::to_string(train),
+                             {.via = via, .train = train, .seconds = seconds, .v6 = v6}));
   }
+  out.push_back(stream_row(via + "_spray_1_of_16", {.via = via, .paths = 16, .seconds = seconds, .v6 = v6}));
+  for (const bool blocking : {false, true})
+    out.push_back(ping_row(via + (blocking ? "_ping_blocking" : "_ping_spin"),
+                           {.via = via, .blocking = blocking, .seconds = seconds, .v6 = v6}));
   return out;
 }
 
@@ -64,32 +74,35 @@ double median(std::vector<double> values) {
 }
 
 void print_table(const std::vector<Row>& all) {
-  std::printf("%-26s %10s %10s %10s\n", "", "median", "least", "most");
+  std::printf("%-26s %10s %10s %10s      %s\n", "", "median", "least", "most", "sender's CPU per packet");
   for (const Row& row : all) {
     if (row.values.empty()) {
       std::printf("%-26s %10s\n", row.name.c_str(), "failed");
       continue;
     }
     const auto [least, most] = std::minmax_element(row.values.begin(), row.values.end());
-    std::printf("%-26s %10.2f %10.2f %10.2f %s\n", row.name.c_str(), median(row.values), *least, *most,
+    std::printf("%-26s %10.2f %10.2f %10.2f %-4s", row.name.c_str(), median(row.values), *least, *most,
                 row.unit.c_str());
+    if (median(row.costs) > 0) std::printf(" %8.0f ns", median(row.costs));
+    std::printf("\n");
   }
 }
 
+void print_row_json(const Row& row) {
+  std::printf("  {\"name\": \"%s\", \"unit\": \"%s\", \"values\": [", row.name.c_str(), row.unit.c_str());
+  for (std::size_t i = 0; i < row.values.size(); ++i)
+    std::printf("%s%.3f", i == 0 ? "" : ", ", row.values[i]);
+  std::printf("]");
+  if (!row.values.empty())
+    std::printf(", \"median\": %.3f, \"sender_ns_per_packet\": %.0f", median(row.values), median(row.costs));
+  std::printf("}");
+}
+
 void print_json(const std::vector<Row>& all, unsigned rounds, bool v6) {
-  std::printf("{\"rounds\": %u, \"family\": \"%s\", \"rows\": [", rounds, v6 ? "ipv6" : "ipv4");
+  std::printf("{\"rounds\": %u, \"family\": \"%s\", \"rows\": [\n", rounds, v6 ? "ipv6" : "ipv4");
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Row& row = all[i];
-    std::printf("%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"median\": ", i == 0 ? "" : ",",
-                row.name.c_str(), row.unit.c_str());
-    if (row.values.empty()) {
-      std::printf("null, \"values\": []}");
-      continue;
-    }
-    std::printf("%.3f, \"values\": [", median(row.values));
-    for (std::size_t v = 0; v < row.values.size(); ++v)
-      std::printf("%s%.3f", v == 0 ? "" : ", ", row.values[v]);
-    std::printf("]}");
+    if (i != 0) std::printf(",\n");
+    print_row_json(all[i]);
   }
   std::printf("\n]}\n");
 }
@@ -106,8 +119,8 @@ int main_of_raw(int argc, char** argv) {
   app.add_option("--seconds", seconds, "of each measurement")->check(CLI::Range(0.05, 60.0));
   app.add_option("--rounds", rounds, "how often everything is repeated")->check(CLI::Range(1, 100));
   app.add_option("--mtu", mtu, "of the veth")->check(CLI::Range(1280, 65535));
-  app.add_option("--via", ways, "socket (plain system calls), or a port: udp")
-      ->check(CLI::IsMember({"socket", "udp"}));
+  app.add_option("--via", ways, "socket (plain system calls), or a port: udp, packet")
+      ->check(CLI::IsMember({"socket", "udp", "packet"}));
   app.add_option("--train", trains, "packets in one send")->check(CLI::Range(1, 15));
   app.add_flag("--v4", v4, "IPv4 instead of IPv6");
   app.add_flag("--json", json, "print JSON instead of a table");
@@ -117,10 +130,15 @@ int main_of_raw(int argc, char** argv) {
     std::fprintf(stderr, "bench_raw: %s\n", sandbox.error().what.c_str());
     return 1;
   }
-  auto all = rows(ways, trains, seconds, !v4);
+  std::vector<Row> all;
+  for (const std::string& via : ways)
+    for (Row& row : rows_of(via, trains, seconds, !v4)) all.push_back(std::move(row));
   for (unsigned round = 0; round < rounds; ++round)
     for (Row& row : all)
-      if (const double value = row.run(**sandbox); value >= 0) row.values.push_back(value);
+      if (const auto sample = row.run(**sandbox)) {
+        row.values.push_back(sample->value);
+        row.costs.push_back(sample->sender_ns);
+      }
   json ? print_json(all, rounds, !v4) : print_table(all);
   return std::all_of(all.begin(), all.end(), [](const Row& row) { return !row.values.empty(); }) ? 0 : 1;
 }

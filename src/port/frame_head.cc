@@ -1,0 +1,62 @@
+#include "port/frame_head.h"
+
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
+#include "wire/ipv6.h"
+#include "wire/udp.h"
+
+namespace mrc::port {
+namespace {
+
+wire::IpAddress ip(const Address& address) { return {address.ip}; }
+
+void emit_v4(const TxTrain& packet, const FrameRoute& route, std::uint16_t udp_length, std::uint8_t* out) {
+  wire::Ipv4 header{ip(route.from), ip(*packet.to)};
+  header.total_length = static_cast<std::uint16_t>(wire::Ipv4::kSize + udp_length);
+  header.tos = packet.tos;
+  header.ttl = route.hop_limit;
+  wire::emit(header, out);
+}
+
+/// The outer header is the inner one with another destination: same class, same flow label, one address
+/// family.
+std::size_t emit_v6(const TxTrain& packet, const FrameRoute& route, std::uint16_t udp_length,
+                    std::uint8_t* out) {
+  wire::Ipv6 header{ip(route.from), ip(*packet.to), packet.flow_label, udp_length, packet.tos};
+  header.hop_limit = route.hop_limit;
+  std::size_t size = 0;
+  if (packet.outer != nullptr) {
+    wire::Ipv6 around = header;
+    around.destination = ip(*packet.outer);
+    around.next_header = wire::kNextIpv6;
+    around.payload_length = static_cast<std::uint16_t>(wire::Ipv6::kSize + udp_length);
+    wire::emit(around, out);
+    size = wire::Ipv6::kSize;
+  }
+  wire::emit(header, out + size);
+  return size + wire::Ipv6::kSize;
+}
+
+}  // namespace
+
+std::size_t frame_head_size(const TxTrain& packet) {
+  const std::size_t inner = packet.to->is_v4() ? wire::Ipv4::kSize : wire::Ipv6::kSize;
+  const std::size_t outer = packet.outer != nullptr ? wire::Ipv6::kSize : 0;
+  return wire::Ethernet::kSize + outer + inner + wire::Udp::kSize;
+}
+
+void emit_frame_head(const TxTrain& packet, const FrameRoute& route, std::uint8_t* out) {
+  const bool v4 = packet.to->is_v4();
+  const auto udp_length = static_cast<std::uint16_t>(wire::Udp::kSize + packet.packet_bytes);
+  wire::emit(wire::Ethernet{route.next_hop, route.source_mac, v4 ? wire::kEtherIpv4 : wire::kEtherIpv6}, out);
+  out += wire::Ethernet::kSize;
+  if (v4) {
+    emit_v4(packet, route, udp_length, out);
+    out += wire::Ipv4::kSize;
+  } else {
+    out += emit_v6(packet, route, udp_length, out);
+  }
+  wire::emit(wire::Udp{packet.source_port, route.udp_port, udp_length, 0}, out);
+}
+
+}  // namespace mrc::port
