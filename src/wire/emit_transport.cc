@@ -70,13 +70,20 @@ struct EmitBody {
 }  // namespace
 
 std::size_t header_size(const Packet& packet) {
+  if (const auto* w = std::get_if<Write>(&packet.body))
+    return Bth::kSize + size_after_bth(*w);  // nearly always
   return Bth::kSize + std::visit([](const auto& body) { return size_after_bth(body); }, packet.body);
 }
 
 void emit_transport(const Packet& packet, std::size_t payload, const Settings& settings, std::uint8_t* out) {
   Bth bth{packet.opcode(), pad_for(payload), packet.pkey, packet.dqpn, packet.psn};
   bth.migration = settings.bth_migration;
-  std::visit(EmitBody{bth, settings, out + Bth::kSize}, packet.body);
+  const EmitBody emit_body{bth, settings, out + Bth::kSize};
+  if (const auto* w = std::get_if<Write>(&packet.body)) {
+    emit_body(*w);
+  } else {
+    std::visit(emit_body, packet.body);
+  }
   emit(bth, settings.bth_flags, out);
 }
 

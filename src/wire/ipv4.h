@@ -38,7 +38,7 @@ class Ipv4View : public View<Ipv4::kSize> {
   IpAddress destination() const { return IpAddress::v4_from(data() + 16); }
   bool checksum_ok() const {
     Checksum c;
-    c.add({data(), kSize});
+    c.add_ipv4(data());
     return c.sum() == 0xFFFF;
   }
   Ipv4 value() const {
@@ -49,7 +49,7 @@ class Ipv4View : public View<Ipv4::kSize> {
 inline void store_ipv4_checksum(std::uint8_t* header) {
   store16(header + 10, 0);
   Checksum c;
-  c.add({header, Ipv4::kSize});
+  c.add_ipv4(header);
   store16(header + 10, c.value());
 }
 
