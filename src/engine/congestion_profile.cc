@@ -8,7 +8,7 @@
 
 namespace mrc::engine {
 
-// MRC-CC-020: the algorithm is chosen per profile by name, and NULL switches congestion control off.
+// MRC-CC-021: the algorithm is chosen per profile by name, and NULL switches congestion control off.
 std::optional<CcAlgorithm> cc_algorithm(const char* name) {
   if (name == nullptr) return CcAlgorithm::off;
   if (std::string_view(name) == kNsccName) return CcAlgorithm::nscc;

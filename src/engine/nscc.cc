@@ -24,7 +24,7 @@ Nscc::Nscc(const NsccConfig& config, const CongestionHints& hints, std::uint32_t
 void Nscc::on_send(Time now, std::uint32_t bytes) {
   if (in_flight_ <= 0 && now >= qa_end_) begin_qa_period(now);
   in_flight_ += bytes;
-  if (cwnd_ < config_.mtu) note_paced_send(now);
+  if (cwnd_ < paced_below()) note_paced_send(now);
 }
 
 // MRC-CC-002: bytes that the peer reports leave flight; delay is what the round trip took beyond the base.

@@ -45,6 +45,7 @@ class Nscc final : public Congestion {
   void give_up(Time now, std::uint32_t bytes);
   void penalise(std::int64_t flight_before, std::uint64_t newly, std::uint8_t penalty);
   void restore();
+  double paced_below() const;
   void note_paced_send(Time now);
   std::uint32_t random();
   // Incast.

@@ -9,8 +9,9 @@ namespace mrc::engine {
 
 namespace {
 
-constexpr double kMostRounds =
-    8;  // a paced sender hears once in many RTTs; one sample is not worth more than this
+// A paced sender hears once in many RTTs, and so do all: one sample is not worth more than this many, least
+// of all bad news, or they would overreact together.
+constexpr double kMostRoundsDown = 1, kMostRoundsUp = 8;
 
 /// log2 without libm, whose last bit depends on the machine: exponent, and the mantissa taken as straight.
 double octaves(double ratio) {
@@ -51,7 +52,8 @@ void Nscc::share_receiver(Time now, std::int64_t flight_before, bool past_flight
 /// Near-zero delay: all windows together are below one BDP, and the queue has room for as much again. So
 /// growing by incast_fast, once per RTT, is safe even if every sender does it.
 void Nscc::fill_idle_receiver(Time now) {
-  if (last_jump_ != Time::min() && now - last_jump_ < Duration(base_rtt_ + delay_)) return;
+  if (last_jump_ == Time::min()) last_jump_ = now;
+  if (now - last_jump_ < Duration(base_rtt_ + delay_)) return;
   last_jump_ = now;
   set_window(cwnd_ * config_.incast_fast);
   incast_ = cwnd_ < max_cwnd_ / 2;
@@ -68,7 +70,9 @@ double Nscc::incast_target() const {
 double Nscc::incast_move(double rounds) const {
   const double delay = (avg_delay_ + static_cast<double>(delay_)) / 2;
   const double distance = (incast_target() - delay) / (static_cast<double>(base_rtt_) + delay);
-  return std::clamp(config_.incast_gain * distance * std::min(rounds, kMostRounds), -0.5, 1.0);
+  return std::clamp(
+      config_.incast_gain * distance * std::min(rounds, distance < 0 ? kMostRoundsDown : kMostRoundsUp), -0.5,
+      1.0);
 }
 
 }  // namespace mrc::engine

@@ -118,7 +118,7 @@ TEST(Incast, AnUnusedWindowDoesNotGrow) {  // MRC-CC-019
   EXPECT_EQ(s.window(), 25'000u);
 }
 
-TEST(Profile, NamesChooseTheAlgorithm) {  // MRC-CC-020
+TEST(Profile, NamesChooseTheAlgorithm) {  // MRC-CC-021
   EXPECT_EQ(cc_algorithm("uet-1.0-nscc"), CcAlgorithm::nscc);
   EXPECT_EQ(cc_algorithm("constant"), CcAlgorithm::constant);
   EXPECT_EQ(cc_algorithm(nullptr), CcAlgorithm::off);
@@ -128,7 +128,7 @@ TEST(Profile, NamesChooseTheAlgorithm) {  // MRC-CC-020
     EXPECT_EQ(cc_algorithm(cc_name(a)), a);
 }
 
-TEST(Profile, MakesEachController) {  // MRC-CC-020
+TEST(Profile, MakesEachController) {  // MRC-CC-021
   CcProfile p = CcProfile::defaults(round_link());
   EXPECT_EQ((*make_congestion(p))->window(), 225'000u);
   p.algorithm = CcAlgorithm::constant;

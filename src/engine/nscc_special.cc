@@ -5,6 +5,11 @@
 
 namespace mrc::engine {
 
+namespace {
+// From one MTU on the window limits the rate; gaps only spread the packets, over a little less than the RTT.
+constexpr double kSpread = 0.8;
+}  // namespace
+
 void Nscc::begin_qa_period(Time now) {
   achieved_ = 0;
   qa_end_ = now + Duration(base_rtt_ + config_.target_delay);
@@ -79,13 +84,21 @@ void Nscc::restore() {
 
 void Nscc::on_settled(Time, std::int64_t bytes) { in_flight_ -= bytes; }
 
+/// Windows below this are spaced out: one MTU, and more in an incast, where senders that burst in step see
+/// different parts of the queue for ever, and never agree.
+double Nscc::paced_below() const {
+  if (!config_.pace_below_mtu) return 0;
+  return incast_ ? static_cast<double>(config_.mtu) * config_.incast_paced : config_.mtu;
+}
+
 // MRC-CC-018: a share below one MTU is one packet per RTT * MTU / share. The gap is drawn between half and
 // one and a half of that, because senders of an incast that were trimmed together would otherwise return
 // together.
 Time Nscc::next_send() const {
-  if (cwnd_ >= config_.mtu || last_send_ == Time::min()) return Time::min();
+  if (cwnd_ >= paced_below() || last_send_ == Time::min()) return Time::min();
   const double rtt = static_cast<double>(base_rtt_) + avg_delay_;
-  const double gap = rtt * config_.mtu / cwnd_ * static_cast<double>(dither_);
+  double gap = rtt * config_.mtu / cwnd_ * static_cast<double>(dither_);
+  if (cwnd_ >= config_.mtu) gap *= kSpread;
   return last_send_ + Duration(static_cast<std::int64_t>(gap));
 }
 
