@@ -31,6 +31,13 @@ struct Frame {
 
   /// The active uSID; 0 when the carrier is spent.
   std::uint16_t usid() const { return usid_at < kUsidsPerCarrier ? usids[usid_at] : std::uint16_t{0}; }
+  /// Nothing follows: a zero uSID alone does not say so, it may stand before others (and then leads nowhere).
+  bool is_spent() const {
+    for (int i = usid_at; i < kUsidsPerCarrier; ++i) {
+      if (usids[i] != 0) return false;
+    }
+    return true;
+  }
 };
 static_assert(sizeof(Frame) <= 48, "the simulator adds one wire::Packet and stays within two cache lines");
 

@@ -61,8 +61,8 @@ class Switch {
   };
   Received receive(Frame& f, Prng& random);
 
-  /// The two halves of receive(), for a caller that brings the egress port up to date between them, as one does
-  /// that polls a port only when something comes to it.
+  /// The two halves of receive(), for a caller that brings the egress port up to date between them, as one
+  /// does that polls a port only when something comes to it.
   struct Route {
     Fate fate = Fate::passed;
     std::uint16_t port = 0;
@@ -121,13 +121,14 @@ inline Switch::Route Switch::route(Frame& f) const {
   return settings_.forwarding == Forwarding::usid ? route_by_usid(f) : route_by_destination(f);
 }
 
-// MRC-FAB-014: a switch consumes its own uSID, then looks the next one up in its static table.
+// MRC-FAB-014: a switch consumes its own uSID, then looks the next one up in its static table. Should its own
+// follow again, it is consumed again: the lookup of the shifted address would lead right back here.
 inline Switch::Route Switch::route_by_usid(Frame& f) const {
   std::uint16_t usid = f.usid();
-  if (usid == settings_.usid) {
+  while (usid == settings_.usid && usid != 0) {
     ++f.usid_at;
     usid = f.usid();
-    if (usid == 0) return {Fate::carrier_spent, 0};
+    if (usid == 0 && f.is_spent()) return {Fate::carrier_spent, 0};
   }
   const auto port = table_.find(usid);
   return port ? Route{Fate::passed, *port} : Route{Fate::no_route, 0};

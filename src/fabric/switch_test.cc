@@ -61,11 +61,25 @@ TEST_F(SwitchTest, NowhereToGoIsAVerdict) {
   EXPECT_EQ(sw.receive(beyond, random).fate, Fate::no_route);
   EXPECT_EQ(sw.receive(none, random).fate, Fate::no_route);
   EXPECT_EQ(sw.receive(looping, random).fate, Fate::hop_limit);
-  EXPECT_EQ(sw.receive(full, random).fate, Fate::no_route) << "its own uSID again: no port leads there";
-  EXPECT_EQ(sw.count(Fate::no_route), 4u);
-  EXPECT_EQ(sw.count(Fate::carrier_spent), 1u);
+  EXPECT_EQ(sw.receive(full, random).fate, Fate::carrier_spent) << "its own uSID all the way";
+  EXPECT_EQ(sw.count(Fate::no_route), 3u);
+  EXPECT_EQ(sw.count(Fate::carrier_spent), 2u);
   EXPECT_EQ(sw.count(Fate::hop_limit), 1u);
   EXPECT_EQ(sw.count(Fate::passed), 0u);
+}
+
+TEST_F(SwitchTest, ItsOwnUsidTwiceIsConsumedTwice) {
+  Switch sw = t0();
+  Frame f = carrying({kT0, kT0, kHost + 2});
+  EXPECT_EQ(sw.receive(f, random).port, 2);
+  EXPECT_EQ(f.usid_at, 2);
+  EXPECT_EQ(f.hop_limit, 63) << "one switch, one hop";
+}
+
+TEST_F(SwitchTest, AZeroBeforeOthersLeadsNowhere) {
+  Switch sw = t0();
+  Frame f = carrying({kT0, 0, kHost + 2});
+  EXPECT_EQ(sw.receive(f, random).fate, Fate::no_route);
 }
 
 TEST_F(SwitchTest, SixUsidsAreAFullCarrier) {
