@@ -8,6 +8,7 @@
 #include "port/framed_port.h"
 #include "port/packet_port.h"
 #include "port/udp_port.h"
+#include "port/xdp_port.h"
 
 namespace mrc::bench {
 namespace {
@@ -73,8 +74,19 @@ Result<std::unique_ptr<port::Port>> open_udp(const LinkPlan& plan) {
   return std::unique_ptr<port::Port>(std::move(*port));
 }
 
-Result<std::unique_ptr<port::Port>> open_framed(const LinkPlan& plan) {
-  auto frames = port::PacketPort::open({.interface = plan.left ? "l0" : "r0"});
+Result<std::unique_ptr<port::Port>> open_frames(const std::string& kind, const char* interface) {
+  if (kind == "packet") {
+    auto port = port::PacketPort::open({.interface = interface});
+    if (!port) return port.error();
+    return std::unique_ptr<port::Port>(std::move(*port));
+  }
+  auto port = port::XdpPort::open({.interface = interface, .driver_mode = kind == "xdp"});
+  if (!port) return port.error();
+  return std::unique_ptr<port::Port>(std::move(*port));
+}
+
+Result<std::unique_ptr<port::Port>> open_framed(const std::string& kind, const LinkPlan& plan) {
+  auto frames = open_frames(kind, plan.left ? "l0" : "r0");
   if (!frames) return frames.error();
   auto port = port::FramedPort::open(std::move(*frames), {.local = address(plan.left, plan.v6)});
   if (!port) return port.error();
@@ -84,7 +96,7 @@ Result<std::unique_ptr<port::Port>> open_framed(const LinkPlan& plan) {
 }  // namespace
 
 std::unique_ptr<Link> open_port_link(const std::string& kind, const LinkPlan& plan) {
-  auto opened = kind == "udp" ? open_udp(plan) : open_framed(plan);
+  auto opened = kind == "udp" ? open_udp(plan) : open_framed(kind, plan);
   if (!opened) {
     std::fprintf(stderr, "%s\n", opened.error().what.c_str());
     return nullptr;

@@ -119,8 +119,8 @@ int main_of_raw(int argc, char** argv) {
   app.add_option("--seconds", seconds, "of each measurement")->check(CLI::Range(0.05, 60.0));
   app.add_option("--rounds", rounds, "how often everything is repeated")->check(CLI::Range(1, 100));
   app.add_option("--mtu", mtu, "of the veth")->check(CLI::Range(1280, 65535));
-  app.add_option("--via", ways, "socket (plain system calls), or a port: udp, packet")
-      ->check(CLI::IsMember({"socket", "udp", "packet"}));
+  app.add_option("--via", ways, "socket (plain system calls), or a port: udp, packet, xdp, xdp_generic")
+      ->check(CLI::IsMember({"socket", "udp", "packet", "xdp", "xdp_generic"}));
   app.add_option("--train", trains, "packets in one send")->check(CLI::Range(1, 15));
   app.add_flag("--v4", v4, "IPv4 instead of IPv6");
   app.add_flag("--json", json, "print JSON instead of a table");

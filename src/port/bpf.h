@@ -1,0 +1,62 @@
+// The little of bpf(2) that AF_XDP needs: an assembler with labels, a map of sockets, loading, and a link to
+// an interface that the kernel undoes by itself when our descriptor goes, however we end.
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "port/fd.h"
+
+namespace mrc::port {
+
+enum class Register : std::uint8_t { r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10 };
+
+class BpfAssembler {
+ public:
+  enum class Label : std::size_t {};
+
+  Label make_label();
+  void place(Label label);
+
+  void load(int bytes, Register to, Register base, std::int16_t offset);
+  void move(Register to, Register from);
+  void move(Register to, std::int32_t value);
+  void add(Register to, std::int32_t value);
+  void bit_and(Register to, std::int32_t value);
+  void load_map(Register to, int map_fd);
+  void call(std::int32_t helper);
+  void exit();
+  void jump(Label label);
+  void jump_if_equal(Register a, std::int32_t value, Label label);
+  void jump_if_not_equal(Register a, std::int32_t value, Label label);
+  void jump_if_greater(Register a, Register b, Label label);
+
+  /// All jumps resolved.
+  std::vector<bpf_insn> finish();
+
+ private:
+  struct Jump {
+    std::size_t at;
+    std::size_t label;
+  };
+  void emit(std::uint8_t code, Register to, Register from, std::int16_t offset, std::int32_t value);
+  void jump(std::uint8_t code, Register a, Register b, std::int32_t value, Label label);
+
+  std::vector<bpf_insn> code_;
+  std::vector<std::size_t> labels_;
+  std::vector<Jump> jumps_;
+};
+
+/// A map from queue numbers to AF_XDP sockets.
+Result<Fd> make_socket_map(std::uint32_t entries);
+Status put_socket(int map_fd, std::uint32_t queue, int socket_fd);
+Result<Fd> load_xdp_program(const std::vector<bpf_insn>& code);
+
+enum class XdpMode : std::uint8_t { driver, generic };
+/// EBUSY when the interface has a program already.
+Result<Fd> link_xdp_program(int program_fd, std::uint32_t interface, XdpMode mode);
+
+}  // namespace mrc::port
