@@ -426,13 +426,31 @@ function mrc.dissector(tvb, pinfo, root)
   return tvb:captured_len()
 end
 
+-- The EV is the UDP source port, so it may be any number: 53, say. Wireshark asks the dissector of the lower port first
+-- and would call that packet DNS. Ours stands in for it while UDP dissects a packet to MRC's port.
+local any_port = Proto("mrc_any_port", "MRC with any UDP source port")
+local udp_ports, ip_protocols = DissectorTable.get("udp.port"), DissectorTable.get("ip.proto")
+local udp = ip_protocols:get_dissector(17)
+
+function any_port.dissector(tvb, pinfo, tree)
+  local to_mrc = tvb:captured_len() >= 4 and tvb(2, 2):uint() == mrc.prefs.port
+  local source = to_mrc and tvb(0, 2):uint()
+  local usual = source and source < mrc.prefs.port and udp_ports:get_dissector(source)
+  if not usual then return udp:call(tvb, pinfo, tree) end
+  udp_ports:add(source, mrc)
+  local ok, result = pcall(udp.call, udp, tvb, pinfo, tree)
+  udp_ports:add(source, usual)
+  if not ok then error(result, 0) end
+  return result
+end
+if udp then ip_protocols:add(17, any_port) end
+
 local bound = nil
 local function bind()
-  local ports = DissectorTable.get("udp.port")
   if bound == mrc.prefs.port then return end
-  if bound then ports:remove(bound, mrc) end
+  if bound then udp_ports:remove(bound, mrc) end
   bound = mrc.prefs.port
-  ports:add(bound, mrc)
+  udp_ports:add(bound, mrc)
 end
 mrc.prefs_changed = bind  -- write-only in Wireshark's API
 bind()

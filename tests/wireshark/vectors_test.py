@@ -130,6 +130,20 @@ class Vectors(unittest.TestCase):
         self.assertLessEqual(wanted, set(self.names))
 
 
+class SourcePorts(unittest.TestCase):
+    """The EV is the source port: whatever it is, the packet is MRC's, and other protocols keep their ports."""
+
+    def test_a_well_known_source_port_is_still_an_ev(self):
+        raw = next(v["raw"] for v in load_vectors() if v["name"] == "write_only/ipv4")  # no UDP checksum over IPv4
+        ports = [1, 7, 53, 67, 123, 161, 500, 1900, 4789, 4790, 4791, 5353, 65535]
+        frames = [raw[:20] + port.to_bytes(2, "big") + raw[22:] for port in ports]
+        dns = raw[:22] + (53).to_bytes(2, "big") + raw[24:28] + bytes(len(raw) - 28)
+        shown = tshark.dissect([*frames, dns], tshark.RAW_IP, ["mrc.ev", "dns.id", "udp.srcport"])
+        self.assertEqual([tshark.number(fields.get("mrc.ev", "0")) for fields in shown[:-1]], ports)
+        self.assertNotIn("mrc.ev", shown[-1])
+        self.assertIn("dns.id", shown[-1])
+
+
 class Damage(unittest.TestCase):
     def test_a_packet_cut_anywhere_by_the_capture_is_read_as_far_as_it_goes(self):
         raw = next(v["raw"] for v in load_vectors() if v["name"] == "write_only_imm/ipv4")
