@@ -21,16 +21,21 @@ Result<std::unique_ptr<XdpPort>> XdpPort::open(const XdpPortOptions& options) {
   if (!interface) return interface.error();
   auto watch = LinkWatch::open(*interface);
   if (!watch) return watch.error();
+  auto map = make_socket_map(kQueues);  // first: it says at once that privileges are missing
+  if (!map) return map.error();
   const auto frame = static_cast<std::uint32_t>(watch->link().mtu + sizeof(ether_header));
   auto socket = XdpSocket::open(*interface, options.queue, XdpLayout::for_frames_of(frame));
   if (!socket) return socket.error();
-  std::unique_ptr<XdpPort> port(new XdpPort(std::move(*socket), std::move(*watch)));
+  std::unique_ptr<XdpPort> port(new XdpPort(std::move(*map), std::move(*socket), std::move(*watch)));
   if (auto steered = port->steer(options); !steered) return steered.error();
   return port;
 }
 
-XdpPort::XdpPort(std::unique_ptr<XdpSocket> socket, LinkWatch watch)
-    : socket_(std::move(socket)), watch_(std::move(watch)), chunks_in_flight_(socket_->layout().tx_places) {
+XdpPort::XdpPort(Fd map, std::unique_ptr<XdpSocket> socket, LinkWatch watch)
+    : map_(std::move(map)),
+      socket_(std::move(socket)),
+      watch_(std::move(watch)),
+      chunks_in_flight_(socket_->layout().tx_places) {
   for (std::uint32_t i = socket_->layout().tx_places; i > 0; --i) free_places_.push_back(i - 1);
   shown_.reserve(socket_->layout().rx_places);
 }
@@ -45,9 +50,6 @@ Status XdpPort::steer(const XdpPortOptions& options) {
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) < 0)
       return errno_error("watch an AF_XDP socket");
   }
-  auto map = make_socket_map(kQueues);
-  if (!map) return map.error();
-  map_ = std::move(*map);
   if (auto put = put_socket(map_.get(), options.queue, socket_->fd()); !put) return put;
   auto program = load_xdp_program(steer_udp_port(options.udp_port, map_.get()));
   if (!program) return program.error();

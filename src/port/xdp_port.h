@@ -42,7 +42,7 @@ class XdpPort final : public Port {
  private:
   static constexpr std::uint32_t kMaxBurst = 64;
 
-  XdpPort(std::unique_ptr<XdpSocket> socket, LinkWatch watch);
+  XdpPort(Fd map, std::unique_ptr<XdpSocket> socket, LinkWatch watch);
   Status steer(const XdpPortOptions& options);
   Status link_program(bool driver_mode);
   std::uint32_t max_frame() const;
