@@ -1,0 +1,51 @@
+"""OpenMRC itself, by `mrc perf` between the two namespaces. What is measured is the table; each row is one run of `mrc perf`."""
+import json
+import time
+
+from . import namespaces
+
+NAME = "OpenMRC"
+PACKAGES = []
+
+# Our name of the figure, arguments of `mrc perf` at both ends, and the figure in its JSON.
+RUNS = [
+    ("mrc_spray_8_gbps", ["--size", "1M", "--spray-unit", "8"], ("gbps",)),
+    ("mrc_spray_1_gbps", ["--size", "1M", "--spray-unit", "1"], ("gbps",)),
+    ("mrc_write_8_us", ["--size", "8", "--latency"], ("half_rtt_us", "p50")),
+    ("mrc_write_64_mops", ["--size", "64"], ("mops",)),
+    ("mrc_1000_qps_gbps", ["--size", "1M", "--spray-unit", "8", "--qps", "1000"], ("gbps",)),
+]
+
+
+def available(build):
+    import subprocess
+    try:
+        return subprocess.run([f"{build}/bin/mrc", "perf", "--help"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def measure(pair, seconds, build):
+    if not available(build):
+        return {}
+    return {name: value for name, args, path in RUNS if (value := _one(pair, seconds, build, args, path)) is not None}
+
+
+def _one(pair, seconds, build, args, path):
+    mrc = [f"{build}/bin/mrc", "perf"]
+    server = pair.right.start(mrc + ["--listen", namespaces.RIGHT6] + args)
+    try:
+        for _ in range(30):
+            done = pair.left.run(mrc + ["--connect", namespaces.RIGHT6, "--seconds", str(seconds), "--json"] + args,
+                                 timeout=seconds * 5 + 60)
+            if done.returncode == 0:
+                break
+            time.sleep(0.1)
+        report = json.loads(done.stdout)
+        for key in path:
+            report = report[key]
+        return float(report)
+    except (json.JSONDecodeError, KeyError, TypeError):
+        return None
+    finally:
+        namespaces.stop(server)
