@@ -116,7 +116,7 @@ Verdict parse_inner_ipv6(Bytes bytes, std::optional<std::uint8_t> outer_class, W
 
 Verdict parse_srh(Bytes& rest, Walk& walk) {
   const SrhView srh(rest);
-  if (!srh) return Verdict::too_short;
+  if (!srh || (walk.out.cut && srh.size() > rest.size())) return Verdict::too_short;
   if (!srh.ok() || srh.next_header() != kNextIpv6) return Verdict::bad_srh;
   rest = rest.subspan(srh.size());
   walk.out.encapsulation = Encapsulation::srv6_srh;

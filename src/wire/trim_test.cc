@@ -75,6 +75,21 @@ TEST(Trim, EachHeaderThatIsLeftIsDecoded) {
   }
 }
 
+TEST(Trim, WhatIsCutIsTooShortWhereverTheCutFalls) {
+  for (const Encapsulation e : testing::kFrames) {
+    const Sent s = sent_write(e);
+    for (std::size_t size = 40; size < 128; ++size) {
+      Vec bytes = s.bytes;
+      bytes.resize(trim(bytes, size, TrafficClass::trimmed, kSettings));
+      Parsed parsed;
+      const Verdict v = parse_l3(bytes, kSettings, parsed);
+      EXPECT_TRUE(v == Verdict::trimmed_ok || v == Verdict::trimmed_too_short || v == Verdict::too_short)
+          << name(v);
+      EXPECT_EQ(v == Verdict::trimmed_ok, parsed.reached >= Reached::bth);
+    }
+  }
+}
+
 // MRC-WIRE-033: the switch saw only the outer header, and what it wrote there counts.
 TEST(Trim, TheOuterHeaderSpeaksForThePacket) {
   Sent s = sent_write(Encapsulation::srv6);
