@@ -25,6 +25,7 @@ class SendQueue {
  public:
   SendQueue(std::uint16_t depth, std::uint16_t mtu) : ring_(depth), mtu_(mtu) {}
 
+  std::size_t outstanding() const { return static_cast<std::size_t>(posted_ - completed_); }
   bool full() const { return posted_ - completed_ == ring_.size(); }
   std::uint16_t post(const SendWork& w) {
     Work& slot = at(posted_);
@@ -89,7 +90,11 @@ class SendQueue {
   Work& at(std::uint64_t n) { return ring_[n % ring_.size()]; }
   const Work& at(std::uint64_t n) const { return ring_[n % ring_.size()]; }
   static bool complete(const Work& w, WorkStatus status, Completion& out) {
-    out = {.wr_id = w.post.wr_id, .kind = CompletionKind::send, .status = status, .length = w.post.length};
+    out = {.wr_id = w.post.wr_id,
+           .kind = CompletionKind::send,
+           .status = status,
+           .tag = w.post.tag,
+           .length = w.post.length};
     return true;
   }
 

@@ -23,6 +23,7 @@ struct SendWork {
   bool has_imm = false;
   bool signaled = true;
   bool solicited = false;
+  std::uint8_t tag = 0;  // the poster's own; comes back in the completion
 };
 
 enum class QpState : std::uint8_t { reset, init, rtr, rts, error };
@@ -53,6 +54,7 @@ struct Completion {
   WorkStatus status = WorkStatus::success;
   bool has_imm = false;
   bool solicited = false;
+  std::uint8_t tag = 0;  // SendWork::tag
   std::uint32_t imm = 0;
   std::uint32_t length = 0;
 };

@@ -148,8 +148,8 @@ class Device {
   virtual void unlisten(DeviceListener* listener) = 0;
 };
 
-/// Makes the device of this process from its configuration: NIC, ports, progress thread (which starts with
-/// the first QP). Each caller gets the same object while anyone holds it. EACCES, EADDRINUSE, ENODEV with a
+/// Makes the device of this process from its configuration: NIC, ports, progress thread.
+/// Each caller gets the same object while anyone holds it. EACCES, EADDRINUSE, ENODEV with a
 /// sentence.
 Result<std::shared_ptr<Device>> open_device(const DeviceConfig& config);
 

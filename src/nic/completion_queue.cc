@@ -4,8 +4,9 @@
 
 namespace mrc::nic {
 
-CompletionQueue::CompletionQueue(std::uint32_t capacity)
-    : capacity_(capacity),
+CompletionQueue::CompletionQueue(std::uint32_t capacity, void* the_owner)
+    : owner(the_owner),
+      capacity_(capacity),
       mask_(std::bit_ceil(capacity == 0 ? 1u : capacity) - 1),
       slots_(std::make_unique<Cqe[]>(std::size_t{mask_} + 1)) {}
 
@@ -48,6 +49,19 @@ void CompletionQueue::purge(Qpn qpn) {
     if (slots_[at & mask_].qpn != qpn) slots_[to++ & mask_] = slots_[at & mask_];
   }
   tail_.store(to);
+}
+
+bool CompletionQueue::resize(std::uint32_t capacity) {
+  const std::uint32_t head = head_.load();
+  const std::uint32_t waiting = tail_.load() - head;
+  if (waiting > capacity) return false;
+  const std::uint32_t mask = std::bit_ceil(capacity == 0 ? 1u : capacity) - 1;
+  auto slots = std::make_unique<Cqe[]>(std::size_t{mask} + 1);
+  for (std::uint32_t i = 0; i < waiting; ++i) slots[(head + i) & mask] = slots_[(head + i) & mask_];
+  slots_ = std::move(slots);
+  mask_ = mask;
+  capacity_ = capacity;
+  return true;
 }
 
 }  // namespace mrc::nic

@@ -21,6 +21,7 @@ struct Cqe {
   engine::CompletionKind kind = engine::CompletionKind::send;
   engine::WorkStatus status = engine::WorkStatus::success;
   bool has_imm = false;
+  std::uint8_t tag = 0;  // SendWork::tag
   bool operator==(const Cqe&) const = default;
 };
 static_assert(sizeof(Cqe) <= 32);
@@ -31,7 +32,7 @@ static_assert(sizeof(Cqe) <= 32);
 /// A waiter arms the queue, polls once more, and then sleeps: what came between is either polled or notified.
 class CompletionQueue {
  public:
-  explicit CompletionQueue(std::uint32_t capacity);
+  explicit CompletionQueue(std::uint32_t capacity, void* owner = nullptr);
 
   enum class Push : std::uint8_t {
     quiet,    // entered
@@ -53,6 +54,10 @@ class CompletionQueue {
 
   /// Takes out what a destroyed QP left behind. REQUIRES: neither producer nor consumer is at work.
   void purge(Qpn qpn);
+  /// False when more entries wait than would fit. REQUIRES the same.
+  bool resize(std::uint32_t capacity);
+
+  void* const owner;
 
  private:
   enum Armed : std::uint8_t { kIdle, kSolicited, kAny };

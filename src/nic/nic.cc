@@ -214,6 +214,7 @@ void Nic::set_port(Time now, PortId port, bool up) {
     touch(qp);
   });
   peers_.for_each([&](Peer& peer) { endpoint_.announce(now, peer); });
+  observer_.on_local_port(port, up);
 }
 
 void Nic::note_peer_ports(Time now, const Gid& source, PortMask up) {

@@ -38,6 +38,9 @@ class Observer {
   virtual void on_established(Qp&) {}                        // first packet accepted in RTR
   virtual void on_endpoint_result(const EndpointResult&) {}  // post_endpoint was answered, or not in time
   virtual void on_peer_ports(const Peer&, PortMask) {}       // a peer told us about its ports
+  virtual void on_local_port(PortId, bool) {}                // set_port changed something
+  /// Work with a tag completed. It may change the entry; false keeps it out of the CQ.
+  virtual bool on_tagged(Qp&, Cqe&) { return true; }
 
  protected:
   ~Observer() = default;

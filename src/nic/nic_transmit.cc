@@ -1,4 +1,6 @@
 // What follows from inputs: completions, timers, and the next packet to leave.
+#include <algorithm>
+
 #include "nic/nic.h"
 
 namespace mrc::nic {
@@ -30,7 +32,8 @@ void Nic::complete(Time now, Qp& qp, const engine::Completion& done) {
   CompletionQueue* cq = is_send ? qp.made.send_cq : qp.made.recv_cq;
   if (cq == nullptr) return;
   const bool was_overrun = cq->overrun();
-  const Cqe entry{done.wr_id, qp.qpn, done.length, done.imm, done.kind, done.status, done.has_imm};
+  Cqe entry{done.wr_id, qp.qpn, done.length, done.imm, done.kind, done.status, done.has_imm, done.tag};
+  if (entry.tag != 0 && !observer_.on_tagged(qp, entry)) return;
   // An armed waiter for solicited completions is woken by errors too, as verbs have it.
   switch (cq->push(entry, done.solicited || done.status != engine::WorkStatus::success)) {
     case CompletionQueue::Push::quiet: break;
@@ -45,7 +48,9 @@ void Nic::complete(Time now, Qp& qp, const engine::Completion& done) {
 /// As many waiters as the window has room for now; each wakes the next when it can't use its turn.
 void Nic::wake(CongestionContext& context) {
   if (context.waiting.empty()) return;
-  auto room = static_cast<std::int64_t>(context.congestion->window()) - context.congestion->in_flight();
+  const std::uint64_t window = context.congestion->window();
+  auto room = static_cast<std::int64_t>(std::min<std::uint64_t>(window, INT64_MAX / 2)) -
+              context.congestion->in_flight();
   while (!context.waiting.empty() && room > 0) {
     Qp& qp = context.waiting.front();
     if (!context.congestion->may_send(qp.packet_bytes)) break;

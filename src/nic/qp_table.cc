@@ -15,7 +15,9 @@ std::uint32_t places(std::uint32_t capacity, QpnSpan span) {
 }  // namespace
 
 QpTable::QpTable(std::uint32_t capacity, QpnSpan span)
-    : span_(span), mask_(places(capacity, span) - 1), slots_(std::size_t{mask_} + 1) {}
+    : span_(span), mask_(places(capacity, span) - 1), cursor_(span.start), slots_(std::size_t{mask_} + 1) {
+  for (Slot& slot : slots_) slot.generation = span.start / (mask_ + 1) % generations();
+}
 
 Qp* QpTable::create(const QpCreate& create) {
   if (size_ == mask_ + 1) return nullptr;

@@ -1,6 +1,7 @@
 #include "nic/region_table.h"
 
 #include <bit>
+#include <utility>
 
 namespace mrc::nic {
 namespace {
@@ -29,20 +30,23 @@ std::uint64_t keyed_hash(RegionTable::Secret secret, std::uint64_t word) {
   return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-constexpr std::size_t kMinSlots = 4;
+constexpr std::size_t kFirstSlots = 8;
 
-std::size_t slots_for(std::size_t capacity) {
-  const std::size_t n = std::bit_ceil(capacity * 2);
-  return n < kMinSlots ? kMinSlots : n;
-}
+unsigned shift_for(std::size_t slots) { return 32u - static_cast<unsigned>(std::countr_zero(slots)); }
 
 }  // namespace
 
 RegionTable::RegionTable(std::size_t capacity, Secret secret)
-    : capacity_(capacity),
-      shift_(32u - static_cast<unsigned>(std::countr_zero(slots_for(capacity)))),
-      slots_(slots_for(capacity)),
-      secret_(secret) {}
+    : capacity_(capacity), shift_(shift_for(kFirstSlots)), slots_(kFirstSlots), secret_(secret) {}
+
+void RegionTable::grow() {
+  FixedArray<Slot> old(slots_.size() * 2);
+  std::swap(old, slots_);
+  shift_ = shift_for(slots_.size());
+  for (const Slot& slot : old) {
+    if (slot.key != RKey{}) slots_[seek(slot.key)] = slot;
+  }
+}
 
 std::size_t RegionTable::seek(RKey key) const {
   std::size_t at = home(key);
@@ -60,6 +64,7 @@ RKey RegionTable::fresh_key() {
 
 std::optional<RKey> RegionTable::add(const Region& region) {
   if (size_ == capacity_) return std::nullopt;
+  if (2 * (size_ + 1) > slots_.size()) grow();
   const RKey key = fresh_key();
   slots_[seek(key)] = Slot{key, region};
   ++size_;

@@ -60,9 +60,11 @@ class RegionTable {
   std::size_t seek(RKey key) const;  // where the key is, or the free slot where it would go
   RKey fresh_key();
 
+  void grow();
+
   std::size_t capacity_;
   unsigned shift_;
-  FixedArray<Slot> slots_;  // at most half full
+  FixedArray<Slot> slots_;  // at most half full; grows with the number of regions
   std::size_t size_ = 0;
   Secret secret_;
   std::uint64_t counter_ = 0;

@@ -44,6 +44,8 @@ struct NicLimits {
 struct QpnSpan {
   Qpn first{16};
   Qpn last{0xFFFFFF};
+  std::uint32_t start =
+      0;  // whoever takes over a range begins elsewhere: the last holder's packets still fly
 };
 
 }  // namespace mrc::nic

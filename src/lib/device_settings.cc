@@ -1,0 +1,60 @@
+#include "lib/device_settings.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace mrc::lib {
+namespace {
+
+/// Overwrites `value` when the variable is set; false when it is set to something else than a number in
+/// range.
+template <class T>
+bool read_number(const char* name, std::uint64_t low, std::uint64_t high, T& value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return true;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+  if (error != std::errc{} || *end != 0 || number < low || number > high) return false;
+  value = static_cast<T>(number);
+  return true;
+}
+
+Error out_of_range(const char* name, std::uint64_t low, std::uint64_t high) {
+  return {EINVAL, std::string(name) + "=" + std::getenv(name) + " is not a number from " +
+                      std::to_string(low) + " to " + std::to_string(high)};
+}
+
+bool read_cc(DeviceSettings& settings) {
+  const char* text = std::getenv("MRC_CC");
+  if (text == nullptr) return true;
+  constexpr std::string_view kConstant = "constant:";
+  const std::string_view word = text;
+  if (word == "nscc") return settings.cc = engine::CcAlgorithm::nscc, true;
+  if (word == "off") return settings.cc = engine::CcAlgorithm::off, true;
+  if (!word.starts_with(kConstant)) return false;
+  settings.cc = engine::CcAlgorithm::constant;
+  const std::string_view digits = word.substr(kConstant.size());
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), settings.cc_window);
+  return error == std::errc{} && end == digits.end() && settings.cc_window >= 8192;
+}
+
+}  // namespace
+
+Result<DeviceSettings> read_device_settings() {
+  DeviceSettings s;
+  if (!read_number("MRC_UDP_PORT", 1, 65535, s.udp_port)) return out_of_range("MRC_UDP_PORT", 1, 65535);
+  if (!read_number("MRC_SPRAY_UNIT", 1, 64, s.spray_unit)) return out_of_range("MRC_SPRAY_UNIT", 1, 64);
+  if (!read_number("MRC_EVS", 1, 1024, s.evs)) return out_of_range("MRC_EVS", 1, 1024);
+  if (!read_number("MRC_ICRC", 0, 1, s.icrc)) return out_of_range("MRC_ICRC", 0, 1);
+  std::uint32_t spin = static_cast<std::uint32_t>(s.spin / 1us);
+  if (!read_number("MRC_SPIN_US", 0, 1'000'000, spin)) return out_of_range("MRC_SPIN_US", 0, 1'000'000);
+  s.spin = spin * 1us;
+  if (!read_cc(s))
+    return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
+  return s;
+}
+
+}  // namespace mrc::lib

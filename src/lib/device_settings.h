@@ -1,0 +1,29 @@
+// What an environment may change about the soft device, each with its default.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "engine/congestion_profile.h"
+
+namespace mrc::lib {
+
+struct DeviceSettings {
+  std::uint16_t udp_port = 4791;  // MRC_UDP_PORT
+  std::uint8_t spray_unit = 1;    // MRC_SPRAY_UNIT: packets in a row on one EV; 1 is the conformant mode
+  std::uint16_t evs = 128;        // MRC_EVS: of a QP that names no profile, over all ports
+  bool icrc = true;               // MRC_ICRC: off only where the network is trusted at both ends
+  engine::CcAlgorithm cc = engine::CcAlgorithm::nscc;  // MRC_CC: nscc, off, or constant:BYTES
+  std::uint32_t cc_window = 0;                         // of `constant`
+  Duration spin = 50us;    // MRC_SPIN_US: how long the progress thread looks before it sleeps
+  Duration aside = 500us;  // the progress thread leaves the work to an application that polled within this
+  std::uint16_t first_source_port = 61000;  // AUTO EVs: outside Linux's ephemeral range
+  std::uint16_t last_source_port = 65535;
+  std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together
+};
+
+/// From the environment. EINVAL names the variable and what it may be.
+Result<DeviceSettings> read_device_settings();
+
+}  // namespace mrc::lib

@@ -1,0 +1,132 @@
+// The device behind device.h: the software NIC, its ports, the progress thread, and the lock between them and
+// the application's threads.
+//
+// Locks, in this order: tell_mutex_ (held while listeners are told), mutex_ (NIC and driver), a CQ's own (its
+// consumers). Whoever drives the NIC collects what listeners must hear, lets go of mutex_, and tells them.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "datapath/driver.h"
+#include "lib/device.h"
+#include "lib/device_settings.h"
+#include "lib/progress.h"
+#include "nic/nic.h"
+#include "port/seat.h"
+#include "port/udp_port.h"
+
+namespace mrc::lib {
+
+class NicCq;
+class NicQp;
+
+class NicDevice final : public Device, private nic::Observer, private nic::CongestionMaker {
+ public:
+  static Result<std::shared_ptr<NicDevice>> open(const DeviceConfig& config, const DeviceSettings& settings);
+  ~NicDevice() override;
+
+  const DeviceConfig& config() const override { return config_; }
+  const Limits& limits() const override { return limits_; }
+  PortStatus port_status(PortId port) const override;
+  std::vector<GidEntry> gids(PortId port) const override;
+  Result<Pd> create_pd() override;
+  int destroy_pd(Pd pd) override;
+  Result<Region> register_memory(Pd pd, void* address, std::size_t length, std::uint64_t iova,
+                                 Access access) override;
+  int deregister(Region region) override;
+  Result<CompletionQueue*> create_cq(std::uint32_t depth, CqListener* listener) override;
+  int destroy_cq(CompletionQueue* cq) override;
+  Result<QueuePair*> create_qp(const QpInit& init) override;
+  int destroy_qp(QueuePair* qp) override;
+  void listen(DeviceListener* listener) override;
+  void unlisten(DeviceListener* listener) override;
+
+  // --- for CQs and QPs of this device ---
+  /// Holds the NIC; afterwards listeners hear what happened.
+  class Hold {
+   public:
+    explicit Hold(NicDevice& device) : device_(device), lock_(device.mutex_) {}
+    ~Hold() {
+      lock_.unlock();
+      device_.tell();
+    }
+
+   private:
+    NicDevice& device_;
+    std::unique_lock<std::mutex> lock_;
+  };
+  /// Drives the datapath once, unless somebody else does at the moment.
+  void step();
+  /// What has just been posted leaves now, or with the next turn of an application that is polling anyway.
+  void transmit_soon(Time now, bool first);
+  bool alive() const { return alive_; }
+  nic::Nic& nic() { return *nic_; }
+  Progress& progress() { return progress_; }
+  const DeviceSettings& settings() const { return settings_; }
+  /// What the peer's ports are called, from what it called one of them.
+  std::vector<nic::Gid> peer_addresses(const Gid& remote, PortId by) const;
+  /// Accesses beyond those of the NIC: reads stay on this device. Null when the key does not allow it.
+  std::byte* readable(nic::PdId pd, std::uint32_t rkey, std::uint64_t va, std::uint64_t length) const;
+  bool owns(const Gid& gid) const;
+
+  // --- around fork ---
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+
+ private:
+  NicDevice(const DeviceConfig& config, const DeviceSettings& settings);
+  Status open_ports();
+  nic::PathTable make_auto_paths();
+  nic::NicConfig nic_config();
+  bool turn(Time now);
+  void tell();
+
+  // nic::Observer: under mutex_
+  void on_cq_notify(nic::CompletionQueue& cq) override;
+  void on_cq_overrun(nic::CompletionQueue& cq) override;
+  void on_qp_error(nic::Qp& qp) override;
+  void on_established(nic::Qp& qp) override;
+  void on_local_port(PortId port, bool up) override;
+  bool on_tagged(nic::Qp& qp, nic::Cqe& entry) override;
+  // nic::CongestionMaker
+  std::unique_ptr<engine::Congestion> make(std::uint64_t profile, const nic::Peer& peer,
+                                           std::uint16_t path_mtu) override;
+
+  struct Notice {
+    enum class Kind : std::uint8_t { cq_event, cq_overrun, qp_fatal, qp_access, established, port };
+    Kind kind;
+    void* who = nullptr;  // NicCq or NicQp
+    PortId port;
+    bool up = false;
+  };
+  void note(const Notice& notice);
+  void tell_one(const Notice& notice);
+  void forget(const void* who);
+
+  DeviceConfig config_;
+  DeviceSettings settings_;
+  Limits limits_;
+  std::shared_ptr<port::Seat> seat_;
+  std::vector<std::unique_ptr<port::UdpPort>> ports_;
+  mutable std::mutex mutex_;
+  std::mutex tell_mutex_;
+  std::unique_ptr<nic::Nic> nic_;
+  std::unique_ptr<datapath::Driver> driver_;
+  std::vector<Notice> notices_;
+  std::atomic<bool> has_notices_{false};
+  std::vector<Notice> telling_;
+  std::set<DeviceListener*> listeners_;
+  std::map<std::uint32_t, int> pds_;  // objects in each
+  std::uint32_t last_pd_ = 0;
+  std::map<std::uint32_t, Access> accesses_;  // of each region, by key
+  std::atomic<bool> alive_{true};
+  Progress progress_;
+};
+
+}  // namespace mrc::lib

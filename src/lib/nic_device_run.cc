@@ -1,0 +1,249 @@
+// What drives a device: opening, turns, telling listeners, fork.
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "lib/nic_cq.h"
+#include "lib/nic_device.h"
+#include "lib/nic_qp.h"
+
+namespace mrc::lib {
+namespace {
+
+std::uint64_t random_word() {
+  std::uint64_t word = 0;
+  while (::getrandom(&word, sizeof word, 0) != sizeof word) continue;
+  return word;
+}
+
+}  // namespace
+
+NicDevice::NicDevice(const DeviceConfig& config, const DeviceSettings& settings)
+    : config_(config),
+      settings_(settings),
+      progress_({.turn = [this](Time now) { return turn(now); },
+                 .next_timeout =
+                     [this] {
+                       const std::lock_guard lock(mutex_);
+                       return driver_->next_timeout();
+                     },
+                 .descriptors =
+                     [this](std::vector<int>& readable, std::vector<int>& writable) {
+                       const std::lock_guard lock(mutex_);
+                       for (const auto& port : ports_) {
+                         readable.push_back(port->wait_fd());
+                         if (port->tx_blocked_fd() >= 0) writable.push_back(port->tx_blocked_fd());
+                       }
+                     }},
+                {settings.spin, settings.aside}) {
+  notices_.reserve(64);
+  telling_.reserve(64);
+}
+
+NicDevice::~NicDevice() { progress_.stop(); }
+
+Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
+                                                   const DeviceSettings& settings) {
+  std::shared_ptr<NicDevice> device(new NicDevice(config, settings));
+  if (auto opened = device->open_ports(); !opened) return opened.error();
+  device->nic_ = std::make_unique<nic::Nic>(device->nic_config());
+  datapath::DriverSettings driving;
+  driving.wire.udp_port = settings.udp_port;
+  driving.wire.check_icrc = driving.wire.emit_icrc = settings.icrc;
+  std::vector<port::Port*> ports;
+  for (const auto& port : device->ports_) ports.push_back(port.get());
+  device->driver_ = std::make_unique<datapath::Driver>(*device->nic_, ports, driving);
+  device->progress_.start();  // also without a QP: other processes may ask for the shared sockets
+  return device;
+}
+
+Status NicDevice::open_ports() {
+  auto seat = port::Seat::take({.udp_port = settings_.udp_port});
+  if (!seat) return seat.error();
+  seat_ = std::move(*seat);
+  for (const PortConfig& port : config_.ports) {
+    port::UdpPortOptions options;
+    options.local.ip = port.address;
+    if (is_link_local(port.address)) options.local.scope = port.interface.index;
+    options.udp_port = settings_.udp_port;
+    auto opened = port::UdpPort::open(options, seat_);
+    if (!opened) return opened.error();
+    ports_.push_back(std::move(*opened));
+  }
+  return Done{};
+}
+
+nic::NicConfig NicDevice::nic_config() {
+  nic::NicConfig config;
+  config.limits.qps = limits_.max_qp;
+  config.limits.regions = limits_.max_mr;
+  config.limits.packets_in_flight = settings_.packets_in_flight;
+  config.limits.endpoint_replies = config.limits.endpoint_requests = 256;
+  config.ports = PortMask::first(static_cast<int>(ports_.size()));
+  const port::QpnRange range = ports_.front()->qpns();
+  config.qpns = {range.first, range.last, static_cast<std::uint32_t>(random_word())};
+  config.paths = make_auto_paths();
+  config.congestion = this;
+  config.observer = this;
+  config.key_secret = {random_word(), random_word()};
+  config.seed = random_word();
+  return config;
+}
+
+/// The provider's own EVs: as many for each port. Over IPv6 the flow label tells them apart, and few source
+/// ports do.
+nic::PathTable NicDevice::make_auto_paths() {
+  constexpr std::uint32_t kPortsWithLabels = 8;
+  std::vector<engine::Path> paths;
+  const std::size_t each = std::max<std::size_t>(1, settings_.evs / ports_.size());
+  std::uint32_t source = settings_.first_source_port;
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    const bool labels = ports_[p]->capabilities().flow_label && !ports_[p]->local().is_v4();
+    const std::uint32_t first = source;
+    for (std::size_t made = 0; made < each && source <= settings_.last_source_port;) {
+      const std::uint32_t label = labels ? static_cast<std::uint32_t>(made / kPortsWithLabels + 1) : 0;
+      if (labels && source - first == kPortsWithLabels) source = first;
+      const auto number = static_cast<std::uint16_t>(source++);
+      if (ports_[p]->prepare_source_port(number) != 0) {
+        if (labels && source - first == kPortsWithLabels) break;
+        continue;
+      }
+      paths.push_back({Ev(label << 16 | number), PortId(static_cast<std::uint8_t>(p + 1))});
+      ++made;
+    }
+    source = first + static_cast<std::uint32_t>(labels ? kPortsWithLabels : each);
+  }
+  return std::make_shared<const std::vector<engine::Path>>(std::move(paths));
+}
+
+std::unique_ptr<engine::Congestion> NicDevice::make(std::uint64_t, const nic::Peer&, std::uint16_t path_mtu) {
+  engine::LinkFacts facts;
+  facts.mtu = engine::cc_bytes_max(path_mtu);
+  engine::CcProfile profile = engine::CcProfile::defaults(facts);
+  profile.algorithm = settings_.cc;
+  if (settings_.cc == engine::CcAlgorithm::constant) profile.nscc.max_cwnd = settings_.cc_window;
+  auto made = engine::make_congestion(profile);
+  MRC_CHECK(made);
+  return std::move(*made);
+}
+
+// The planes of a device differ in the same address bits at both ends: what tells our port `by` from our port
+// p tells the peer's likewise.
+std::vector<nic::Gid> NicDevice::peer_addresses(const Gid& remote, PortId by) const {
+  std::vector<nic::Gid> out;
+  const Gid& ours = config_.ports[by.value - 1u].address;
+  for (const PortConfig& port : config_.ports) {
+    nic::Gid gid;
+    for (std::size_t i = 0; i < remote.size(); ++i) gid.bytes[i] = remote[i] ^ ours[i] ^ port.address[i];
+    out.push_back(gid);
+  }
+  return out;
+}
+
+bool NicDevice::turn(Time now) {
+  bool moved = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (alive_) moved = driver_->turn(now);
+  }
+  tell();
+  return moved;
+}
+
+void NicDevice::step() {
+  const Time now = steady_now();
+  progress_.note_poll(now);
+  if (!mutex_.try_lock()) return;
+  if (alive_) driver_->turn(now);
+  mutex_.unlock();
+  tell();
+}
+
+void NicDevice::transmit_soon(Time now, bool first) {
+  if (!alive_) return;
+  // An application that polls in a loop turns the datapath itself, and what waits for that leaves in one
+  // burst.
+  if (first || !progress_.polled_lately(now)) driver_->transmit(now);
+  progress_.note_deadline(now, driver_->next_timeout());
+}
+
+void NicDevice::note(const Notice& notice) {
+  notices_.push_back(notice);
+  has_notices_.store(true, std::memory_order_release);
+}
+
+void NicDevice::on_cq_notify(nic::CompletionQueue& cq) {
+  static_cast<NicCq*>(cq.owner)->note_notified();
+  note({.kind = Notice::Kind::cq_event, .who = cq.owner});
+}
+void NicDevice::on_cq_overrun(nic::CompletionQueue& cq) {
+  note({.kind = Notice::Kind::cq_overrun, .who = cq.owner});
+}
+void NicDevice::on_qp_error(nic::Qp& qp) {
+  const bool access = qp.engine && qp.engine->responder().failed();
+  note({.kind = access ? Notice::Kind::qp_access : Notice::Kind::qp_fatal, .who = qp.made.owner});
+}
+void NicDevice::on_established(nic::Qp& qp) {
+  note({.kind = Notice::Kind::established, .who = qp.made.owner});
+}
+void NicDevice::on_local_port(PortId port, bool up) {
+  note({.kind = Notice::Kind::port, .port = port, .up = up});
+}
+bool NicDevice::on_tagged(nic::Qp& qp, nic::Cqe& entry) {
+  return static_cast<NicQp*>(qp.made.owner)->finish_read(entry);
+}
+
+void NicDevice::forget(const void* who) {
+  std::erase_if(notices_, [who](const Notice& n) { return n.who == who; });
+}
+
+void NicDevice::tell() {
+  if (!has_notices_.load(std::memory_order_acquire)) return;
+  const std::lock_guard telling(tell_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    telling_.swap(notices_);
+    has_notices_.store(false, std::memory_order_relaxed);
+  }
+  for (const Notice& notice : telling_) tell_one(notice);
+  telling_.clear();
+}
+
+void NicDevice::tell_one(const Notice& notice) {
+  using Kind = Notice::Kind;
+  if (notice.kind == Kind::port) {
+    for (DeviceListener* listener : listeners_) listener->on_port(notice.port, notice.up);
+  } else if (notice.kind == Kind::cq_event || notice.kind == Kind::cq_overrun) {
+    CqListener* listener = static_cast<NicCq*>(notice.who)->listener();
+    if (listener == nullptr) return;
+    notice.kind == Kind::cq_event ? listener->on_cq_event() : listener->on_cq_overrun();
+  } else if (QpListener* listener = static_cast<NicQp*>(notice.who)->init().listener; listener != nullptr) {
+    notice.kind == Kind::established ? listener->on_established()
+                                     : listener->on_qp_fatal(notice.kind == Kind::qp_access);
+  }
+}
+
+void NicDevice::before_fork() {
+  tell_mutex_.lock();
+  mutex_.lock();
+}
+
+void NicDevice::after_fork_in_parent() {
+  mutex_.unlock();
+  tell_mutex_.unlock();
+}
+
+// The child has neither the thread nor a right to the parent's QPs. Its copies of the sockets must go, or the
+// parent's seat would stay taken after the parent.
+void NicDevice::after_fork_in_child() {
+  alive_ = false;
+  progress_.forget_thread();
+  driver_.reset();
+  ports_.clear();
+  seat_.reset();
+  mutex_.unlock();
+  tell_mutex_.unlock();
+}
+
+}  // namespace mrc::lib

@@ -1,0 +1,299 @@
+// Two devices of one process over loopback: real sockets, real progress threads.
+#include "lib/nic_device.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstring>
+
+namespace mrc::lib {
+namespace {
+
+using engine::QpState;
+using engine::WorkStatus;
+
+DeviceConfig loopback(const char* name, std::uint8_t last) {
+  DeviceConfig config;
+  config.name = name;
+  PortConfig port;
+  port.id = PortId(1);
+  port.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, last};
+  config.ports.push_back(port);
+  return config;
+}
+
+DeviceSettings settings() {
+  DeviceSettings s;
+  s.udp_port = 14792;
+  s.evs = 8;
+  return s;
+}
+
+/// Counts what it is told, and lets a test wait for it.
+struct Ear final : CqListener, QpListener {
+  void on_cq_event() override { hear(events); }
+  void on_cq_overrun() override { hear(overruns); }
+  void on_qp_fatal(bool) override { hear(fatal); }
+  void on_established() override { hear(established); }
+  void hear(int& what) {
+    const std::lock_guard lock(mutex);
+    ++what;
+    changed.notify_all();
+  }
+  bool wait_for(const int& what, int n) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(20), [&] { return what >= n; });
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  int events = 0, overruns = 0, fatal = 0, established = 0;
+};
+
+/// One side: a device, a domain, a CQ, memory.
+std::shared_ptr<NicDevice> open(const DeviceConfig& config) {
+  auto opened = NicDevice::open(config, settings());
+  if (!opened) ADD_FAILURE() << opened.error().what;
+  return *opened;
+}
+
+struct Side {
+  explicit Side(const DeviceConfig& config) : device(open(config)), memory(1 << 20) {
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      memory[i] = static_cast<char>(i * 31 + config.name.size());
+    pd = *device->create_pd();
+    cq = *device->create_cq(256, &ear);
+    region = *device->register_memory(pd, memory.data(), memory.size(),
+                                      reinterpret_cast<std::uint64_t>(memory.data()),
+                                      {.local_write = true, .remote_write = true, .remote_read = true});
+  }
+  ~Side() {
+    for (QueuePair* qp : qps) EXPECT_EQ(device->destroy_qp(qp), 0);
+    EXPECT_EQ(device->deregister(region), 0);
+    EXPECT_EQ(device->destroy_cq(cq), 0);
+    EXPECT_EQ(device->destroy_pd(pd), 0);
+  }
+  QueuePair* create() {
+    QpInit init{.pd = pd,
+                .send_cq = cq,
+                .recv_cq = cq,
+                .send_depth = 64,
+                .recv_depth = 64,
+                .max_inline = 64,
+                .listener = &ear};
+    return qps.emplace_back(*device->create_qp(init));
+  }
+  std::uint64_t va(std::size_t offset) const {
+    return reinterpret_cast<std::uint64_t>(memory.data()) + offset;
+  }
+  /// Polls until n completions are in, or gives up.
+  std::vector<WorkCompletion> poll(std::size_t n) {
+    std::vector<WorkCompletion> all;
+    const Time end = steady_now() + 20s;
+    WorkCompletion some[4];
+    while (all.size() < n && steady_now() < end) {
+      const int got = cq->poll(some);
+      if (got < 0) break;
+      all.insert(all.end(), some, some + got);
+    }
+    return all;
+  }
+
+  Ear ear;
+  std::shared_ptr<NicDevice> device;
+  std::vector<char> memory;
+  Pd pd;
+  CompletionQueue* cq = nullptr;
+  Region region;
+  std::vector<QueuePair*> qps;
+};
+
+QpAttributes attributes(const Side& peer, Qpn remote) {
+  QpAttributes a;
+  a.remote_write = a.remote_read = true;
+  a.remote_gid = peer.device->config().ports[0].address;
+  a.remote_qpn = remote;
+  return a;
+}
+
+void raise(QueuePair* qp, const QpAttributes& a) {
+  for (const QpState next : {QpState::init, QpState::rtr, QpState::rts}) ASSERT_EQ(qp->modify(next, a), 0);
+}
+
+struct TwoDevices : ::testing::Test {
+  Side a{loopback("a", 1)}, b{loopback("b", 2)};
+  QueuePair* qa = a.create();
+  QueuePair* qb = b.create();
+
+  void SetUp() override {
+    raise(qa, attributes(b, qb->qpn()));
+    raise(qb, attributes(a, qa->qpn()));
+  }
+  QueuePair::Posted write(std::size_t from, std::size_t to, std::uint32_t length, std::uint64_t id,
+                          SendOp op = SendOp::write) {
+    const Sge sge{a.va(from), length, a.region.lkey};
+    SendRequest r;
+    r.wr_id = id;
+    r.remote_va = b.va(to);
+    r.rkey = b.region.rkey;
+    r.op = op;
+    r.imm = 99;
+    r.sges = std::span(&sge, 1);
+    return qa->post_send(std::span(&r, 1));
+  }
+};
+
+TEST_F(TwoDevices, AWriteCrosses) {
+  ASSERT_EQ(write(0, 0, 1 << 20, 7).error, 0);
+  const auto done = a.poll(1);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].wr_id, 7u);
+  EXPECT_EQ(done[0].status, WorkStatus::success);
+  EXPECT_EQ(a.memory, b.memory);
+  EXPECT_GE(a.ear.established + b.ear.established, 0);
+}
+
+TEST_F(TwoDevices, NobodyPollsAndItStillArrives) {
+  a.cq->arm(false);
+  ASSERT_EQ(write(0, 0, 300'000, 7).error, 0);
+  ASSERT_TRUE(a.ear.wait_for(a.ear.events, 1));  // both progress threads did it
+  EXPECT_EQ(std::memcmp(a.memory.data(), b.memory.data(), 300'000), 0);
+  EXPECT_EQ(a.poll(1).size(), 1u);
+}
+
+TEST_F(TwoDevices, AnImmediateWakesTheSleeper) {
+  const std::uint64_t ids[] = {1, 2};
+  ASSERT_EQ(qb->post_receive(ids).error, 0);
+  b.cq->arm(true);
+  SendRequest plain;
+  ASSERT_EQ(write(0, 0, 100, 1, SendOp::write_imm).error, 0);
+  a.poll(1);
+  EXPECT_EQ(b.ear.events, 0);  // not solicited
+  const Sge sge{a.va(0), 10, a.region.lkey};
+  SendRequest r{.wr_id = 2,
+                .remote_va = b.va(0),
+                .rkey = b.region.rkey,
+                .imm = 5,
+                .op = SendOp::write_imm,
+                .solicited = true,
+                .sges = std::span(&sge, 1)};
+  ASSERT_EQ(qa->post_send(std::span(&r, 1)).error, 0);
+  ASSERT_TRUE(b.ear.wait_for(b.ear.events, 1));
+  const auto got = b.poll(2);
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].imm, 99u);
+  EXPECT_EQ(got[1].imm, 5u);
+  EXPECT_EQ(got[1].op, CompletionOp::receive_imm);
+}
+
+TEST_F(TwoDevices, AWrongKeyFailsBothEnds) {
+  b.region.rkey ^= 1;
+  const auto before = b.memory;
+  ASSERT_EQ(write(0, 0, 100, 7).error, 0);
+  b.region.rkey ^= 1;
+  EXPECT_EQ(a.poll(1).at(0).status, WorkStatus::remote_access_error);
+  EXPECT_TRUE(b.ear.wait_for(b.ear.fatal, 1));
+  EXPECT_TRUE(a.ear.wait_for(a.ear.fatal, 1));
+  EXPECT_EQ(qb->state(), QpState::error);
+  EXPECT_EQ(b.memory, before);
+}
+
+TEST_F(TwoDevices, ALocalKeyMustBeOfTheDomain) {
+  const Sge sge{a.va(0), 10, a.region.lkey ^ 1};
+  SendRequest r;
+  r.sges = std::span(&sge, 1);
+  EXPECT_EQ(qa->post_send(std::span(&r, 1)).error, EINVAL);
+}
+
+TEST_F(TwoDevices, AFullQueueRefusesTheRest) {
+  std::vector<SendRequest> many(70);
+  const auto posted = qa->post_send(many);
+  EXPECT_EQ(posted.error, ENOMEM);
+  EXPECT_EQ(posted.count, 64u);
+  EXPECT_EQ(a.poll(64).size(), 64u);
+  EXPECT_EQ(qa->send_room(), 64u);
+}
+
+TEST_F(TwoDevices, BusyObjectsStay) {
+  EXPECT_EQ(a.device->destroy_pd(a.pd), EBUSY);
+  EXPECT_EQ(a.device->destroy_cq(a.cq), EBUSY);
+}
+
+TEST_F(TwoDevices, ReadsStayAtHomeAndFollowWrites) {
+  QueuePair* x = a.create();
+  QueuePair* y = a.create();
+  raise(x, attributes(a, y->qpn()));
+  raise(y, attributes(a, x->qpn()));
+  const Sge from{a.va(0), 5000, a.region.lkey}, to{a.va(20'000), 5000, a.region.lkey};
+  SendRequest requests[2];
+  requests[0] = {.wr_id = 1, .remote_va = a.va(10'000), .rkey = a.region.rkey, .sges = std::span(&from, 1)};
+  requests[1] = {.wr_id = 2,
+                 .remote_va = a.va(10'000),
+                 .rkey = a.region.rkey,
+                 .op = SendOp::read,
+                 .sges = std::span(&to, 1)};
+  ASSERT_EQ(x->post_send(requests).error, 0);
+  const auto done = a.poll(2);
+  ASSERT_EQ(done.size(), 2u);
+  EXPECT_EQ(done[1].op, CompletionOp::read);
+  EXPECT_EQ(done[1].length, 5000u);
+  EXPECT_EQ(std::memcmp(&a.memory[0], &a.memory[20'000], 5000), 0);
+  requests[1].sges = {};
+  EXPECT_EQ(qa->post_send(std::span(&requests[1], 1)).error, EOPNOTSUPP);  // its peer is elsewhere
+}
+
+TEST_F(TwoDevices, IdleCostsNothing) {
+  ASSERT_EQ(write(0, 0, 100'000, 7).error, 0);
+  a.poll(1);
+  const auto used = [] {
+    rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_utime.tv_sec * 1e6 + u.ru_utime.tv_usec + u.ru_stime.tv_sec * 1e6 + u.ru_stime.tv_usec;
+  };
+  // Whatever is still to settle does so within the retry timeout; then CPU time must stand still. The machine
+  // may be busy, so the measure is CPU time used, and the best of several windows.
+  double best = 1e9;
+  for (int i = 0; i < 20 && best > 10'000; ++i) {
+    const double before = used();
+    std::mutex m;
+    std::unique_lock lock(m);
+    std::condition_variable().wait_for(lock, std::chrono::milliseconds(100));
+    best = std::min(best, (used() - before) * 10);
+  }
+  EXPECT_LT(best, 10'000);  // microseconds per second: 1 %
+}
+
+TEST_F(TwoDevices, TheChildOfAForkLeavesTheParentAlone) {
+  // What the library's fork handlers do, for devices that it does not know.
+  for (NicDevice* d : {a.device.get(), b.device.get()}) d->before_fork();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    for (NicDevice* d : {a.device.get(), b.device.get()}) d->after_fork_in_child();
+    SendRequest r;
+    WorkCompletion wc;
+    const bool dead = qa->post_send(std::span(&r, 1)).error == ENODEV && a.cq->poll(std::span(&wc, 1)) == 0;
+    auto again = NicDevice::open(loopback("c", 3), settings());
+    ::_exit(dead && again ? 0 : 1);
+  }
+  for (NicDevice* d : {a.device.get(), b.device.get()}) d->after_fork_in_parent();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(write(0, 0, 100'000, 7).error, 0);
+  EXPECT_EQ(a.poll(1).size(), 1u);
+}
+
+TEST(Settings, AWrongVariableIsNamed) {
+  ::setenv("MRC_SPRAY_UNIT", "many", 1);
+  const auto s = read_device_settings();
+  ::unsetenv("MRC_SPRAY_UNIT");
+  ASSERT_FALSE(s);
+  EXPECT_EQ(s.error().what, "MRC_SPRAY_UNIT=many is not a number from 1 to 64");
+  EXPECT_EQ(read_device_settings()->spray_unit, 1);
+}
+
+}  // namespace
+}  // namespace mrc::lib

@@ -1,0 +1,187 @@
+#include "lib/nic_qp.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "lib/nic_cq.h"
+#include "lib/nic_device.h"
+
+namespace mrc::lib {
+namespace {
+
+using engine::QpState;
+using engine::WorkStatus;
+
+std::uint64_t total_length(std::span<const Sge> sges) {
+  std::uint64_t length = 0;
+  for (const Sge& sge : sges) length += sge.length;
+  return length;
+}
+
+constexpr std::uint8_t kLongestTimeout = 24;
+
+}  // namespace
+
+NicCq& NicQp::send_cq() const { return static_cast<NicCq&>(*init_.send_cq); }
+NicCq& NicQp::recv_cq() const { return static_cast<NicCq&>(*init_.recv_cq); }
+
+QpState NicQp::state() const {
+  const NicDevice::Hold hold(device_);
+  return qp_->state;
+}
+
+std::size_t NicQp::send_room() const {
+  const NicDevice::Hold hold(device_);
+  if (!qp_->engine) return init_.send_depth;
+  return init_.send_depth - qp_->engine->requestor().queue().outstanding();
+}
+
+int NicQp::modify(QpState next, const QpAttributes& attributes) {
+  const NicDevice::Hold hold(device_);
+  if (!device_.alive()) return ENODEV;
+  nic::Nic& nic = device_.nic();
+  const Time now = steady_now();
+  if (next == qp_->state && next != QpState::reset) return attributes_ = attributes, 0;
+  int error = EINVAL;
+  switch (next) {
+    case QpState::reset:
+      reads_.clear();
+      error = nic.reset(now, *qp_);
+      break;
+    case QpState::init:
+      error = attributes.ev_profile != 0 || attributes.cc_profile != 0 ? EINVAL : nic.init(*qp_);
+      break;
+    case QpState::rtr: error = connect(now, attributes); break;
+    case QpState::rts: error = start(now, attributes); break;
+    case QpState::error: error = nic.stop(now, *qp_); break;
+  }
+  if (error == 0) attributes_ = attributes;
+  device_.transmit_soon(now, true);  // completions of what was flushed
+  return error;
+}
+
+int NicQp::connect(Time now, const QpAttributes& a) {
+  const auto addresses = device_.peer_addresses(a.remote_gid, a.port);
+  nic::QpConnect c;
+  c.peer.bytes = a.remote_gid;
+  c.peer_addresses = addresses;
+  c.remote = a.remote_qpn;
+  c.receive_psn = a.receive_psn;
+  c.path_mtu = a.path_mtu;
+  c.mpr_dest = a.mpr_dest;
+  c.max_wimm_dest = a.max_wimm_dest;
+  c.dynamic_mpr = a.dynamic_mpr;
+  c.remote_write = a.remote_write;
+  c.service_level = a.service_level;
+  if (a.traffic_class != 0) c.dscp = static_cast<std::uint8_t>(a.traffic_class >> 2);
+  c.cc_profile = a.cc_profile;
+  c.path_settings.spray_unit = device_.settings().spray_unit;
+  c.responder.trim_nack = a.peer_trim_nack;
+  c.responder.service_time = a.peer_service_time;
+  return device_.nic().connect(now, *qp_, c);
+}
+
+int NicQp::start(Time now, const QpAttributes& a) {
+  nic::QpSend s;
+  s.send_psn = a.send_psn;
+  s.mpr = a.mpr;
+  s.max_wimm = a.max_wimm;
+  s.requestor.timeout = a.timeout == 0 ? kLongestTimeout : a.timeout;
+  s.requestor.linear_retries = a.linear_retries;
+  s.requestor.exponential_retries = a.timeout == 0 ? engine::kRetryForEver : a.exponential_retries;
+  s.requestor.trimmable = a.peer_trim_nack;
+  return device_.nic().start(now, *qp_, s);
+}
+
+QueuePair::Posted NicQp::post_send(std::span<const SendRequest> requests) {
+  const NicDevice::Hold hold(device_);
+  if (!device_.alive()) return {ENODEV, 0};
+  const Time now = steady_now();
+  const bool idle = qp_->engine && qp_->engine->requestor().flight().in_flight() == 0;
+  Posted posted;
+  for (; posted.count < requests.size(); ++posted.count) {
+    const SendRequest& r = requests[posted.count];
+    posted.error = r.op == SendOp::read ? post_read(now, r) : post_one(now, r);
+    if (posted.error != 0) break;
+  }
+  device_.transmit_soon(now, idle);
+  return posted;
+}
+
+int NicQp::post_one(Time now, const SendRequest& r) {
+  static_assert(sizeof(Sge) == sizeof(nic::Sge));
+  nic::Sge sges[nic::kMaxSge];
+  if (r.sges.size() > nic::kMaxSge) return EINVAL;
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < r.sges.size(); ++i) {
+    sges[i] = {r.sges[i].address, r.sges[i].length, RKey(r.sges[i].lkey)};
+    length += r.sges[i].length;
+    if (r.inline_data || r.sges[i].length == 0) continue;
+    const nic::Region* region = device_.nic().regions().find(sges[i].lkey);
+    if (region == nullptr || region->pd != qp_->made.pd) return EINVAL;
+  }
+  if (length > UINT32_MAX) return EINVAL;
+  nic::SendRequest request;
+  request.work = {.wr_id = r.wr_id,
+                  .remote_va = r.remote_va,
+                  .rkey = RKey(r.rkey),
+                  .length = static_cast<std::uint32_t>(length),
+                  .imm = r.imm,
+                  .has_imm = r.op == SendOp::write_imm,
+                  .signaled = r.signaled,
+                  .solicited = r.solicited};
+  request.sges = std::span(sges, r.sges.size());
+  request.inline_data = r.inline_data;
+  return device_.nic().post_send(now, *qp_, request);
+}
+
+/// A read travels as an empty write: when that is done, so is all work before it, and the bytes are copied.
+int NicQp::post_read(Time now, const SendRequest& r) {
+  if (!device_.owns(attributes_.remote_gid) || device_.nic().find(attributes_.remote_qpn) == nullptr)
+    return EOPNOTSUPP;
+  if (total_length(r.sges) > UINT32_MAX) return EINVAL;
+  nic::SendRequest request;
+  request.work = {.wr_id = r.wr_id, .signaled = true, .tag = kReadTag};
+  if (const int error = device_.nic().post_send(now, *qp_, request); error != 0) return error;
+  reads_.push_back({r.wr_id, r.remote_va, r.rkey, r.signaled, {r.sges.begin(), r.sges.end()}});
+  return 0;
+}
+
+bool NicQp::finish_read(nic::Cqe& entry) {
+  if (reads_.empty()) return true;
+  const Read read = std::move(reads_.front());
+  reads_.pop_front();
+  entry.length = static_cast<std::uint32_t>(total_length(read.sges));
+  if (entry.status == WorkStatus::success) entry.status = copy(read);
+  return read.signaled || entry.status != WorkStatus::success;
+}
+
+WorkStatus NicQp::copy(const Read& read) const {
+  const nic::Qp* peer = device_.nic().find(attributes_.remote_qpn);
+  if (peer == nullptr) return WorkStatus::retry_exceeded;
+  const std::byte* from = device_.readable(peer->made.pd, read.rkey, read.remote_va, total_length(read.sges));
+  if (from == nullptr && total_length(read.sges) > 0) return WorkStatus::remote_access_error;
+  for (const Sge& sge : read.sges) {
+    std::byte* to = nullptr;
+    const auto access =
+        device_.nic().regions().check_local(qp_->made.pd, RKey(sge.lkey), sge.address, sge.length, to);
+    if (access != nic::RegionTable::Access::ok) return WorkStatus::local_protection_error;
+    if (sge.length != 0) std::memmove(to, from, sge.length);
+    from += sge.length;
+  }
+  return WorkStatus::success;
+}
+
+QueuePair::Posted NicQp::post_receive(std::span<const std::uint64_t> wr_ids) {
+  const NicDevice::Hold hold(device_);
+  if (!device_.alive()) return {ENODEV, 0};
+  Posted posted;
+  for (; posted.count < wr_ids.size(); ++posted.count) {
+    posted.error = device_.nic().post_receive(*qp_, wr_ids[posted.count]);
+    if (posted.error != 0) break;
+  }
+  if (qp_->state == QpState::error) device_.transmit_soon(steady_now(), true);
+  return posted;
+}
+
+}  // namespace mrc::lib

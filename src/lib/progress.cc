@@ -1,0 +1,139 @@
+#include "lib/progress.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace mrc::lib {
+namespace {
+
+std::int64_t ns(Time t) { return t.time_since_epoch().count(); }
+
+timespec to_timespec(Duration d) {
+  return {static_cast<time_t>(d.count() / 1'000'000'000), static_cast<long>(d.count() % 1'000'000'000)};
+}
+
+/// A sleeping timer may be that much late without anybody minding.
+constexpr Duration kSlack = 1ms;
+constexpr Duration kLongest = std::chrono::hours(1);
+
+}  // namespace
+
+Time steady_now() {
+  timespec t;
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return Time(Duration(std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec));
+}
+
+void Progress::start() {
+  if (running()) return;
+  kick_fd_ = port::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  MRC_CHECK(kick_fd_);
+  stop_ = false;
+  // Signals are the application's business: none is delivered to this thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "mrc-progress");
+}
+
+void Progress::stop() {
+  if (!running()) return;
+  stop_ = true;
+  kick();
+  thread_.join();
+}
+
+void Progress::forget_thread() {
+  if (!running()) return;
+  new std::thread(std::move(thread_));  // never joined, never destroyed: it does not exist here
+  kick_fd_ = port::Fd();
+}
+
+bool Progress::polled_lately(Time now) const {
+  return ns(now) - last_poll_.load(std::memory_order_relaxed) < settings_.aside.count();
+}
+
+void Progress::note_deadline(Time now, Time deadline) {
+  if (sleep_.load(std::memory_order_relaxed) != Sleep::deep) return;
+  if (sleeps_until_.load(std::memory_order_relaxed) > ns(std::max(now, deadline)) + kSlack.count()) kick();
+}
+
+void Progress::wake_from_aside() {
+  if (sleep_.load(std::memory_order_relaxed) == Sleep::aside) kick();
+}
+
+void Progress::kick() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(kick_fd_.get(), &one, sizeof one);
+}
+
+bool Progress::leave_it_to_the_application(Time now) {
+  return waiters_.load(std::memory_order_relaxed) == 0 && polled_lately(now);
+}
+
+void Progress::run() {
+  Time active = steady_now();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const Time now = steady_now();
+    if (leave_it_to_the_application(now)) {
+      sleep_aside();
+      continue;
+    }
+    if (work_.turn(now)) {
+      active = now;
+    } else if (now - active >= settings_.spin) {
+      sleep_deep(work_.next_timeout());
+      active = steady_now();
+    }
+  }
+}
+
+void Progress::sleep_aside() {
+  sleep_.store(Sleep::aside, std::memory_order_relaxed);
+  readable_.clear();
+  writable_.clear();
+  wait(settings_.aside);
+  sleep_.store(Sleep::awake, std::memory_order_relaxed);
+}
+
+void Progress::sleep_deep(Time deadline) {
+  sleeps_until_.store(deadline == kNever ? INT64_MAX / 2 : ns(deadline), std::memory_order_relaxed);
+  sleep_.store(Sleep::deep, std::memory_order_seq_cst);
+  // A deadline that was set before anybody could see us asleep.
+  deadline = std::min(deadline, work_.next_timeout());
+  readable_.clear();
+  writable_.clear();
+  work_.descriptors(readable_, writable_);
+  const Time now = steady_now();
+  if (deadline > now) wait(deadline == kNever ? kLongest : std::min<Duration>(deadline - now, kLongest));
+  sleep_.store(Sleep::awake, std::memory_order_relaxed);
+}
+
+void Progress::wait(Duration most) {
+  constexpr std::size_t kMost = 1 + 2 * 32;
+  pollfd fds[kMost];
+  std::size_t n = 0;
+  fds[n++] = {kick_fd_.get(), POLLIN, 0};
+  for (const int fd : readable_) {
+    if (n < kMost) fds[n++] = {fd, POLLIN, 0};
+  }
+  for (const int fd : writable_) {
+    if (n < kMost) fds[n++] = {fd, POLLOUT, 0};
+  }
+  const timespec limit = to_timespec(most);
+  if (::ppoll(fds, n, &limit, nullptr) <= 0 || fds[0].revents == 0) return;
+  std::uint64_t count;
+  [[maybe_unused]] const auto taken = ::read(kick_fd_.get(), &count, sizeof count);
+}
+
+}  // namespace mrc::lib
