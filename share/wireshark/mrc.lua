@@ -16,7 +16,8 @@ mrc.prefs.dscp_trimmed_lasthop = Pref.uint("DSCP of TRIMMED_LASTHOP", 36, "packe
 mrc.prefs.ev_port_high = Pref.bool("UDP source port holds EV[31:16]", false, "the other reading of the specification")
 mrc.prefs.flags_swapped = Pref.bool("M before SE in BTH", false, "M is bit 7 and SE bit 6, instead of InfiniBand's order")
 mrc.prefs.eeth_op_low = Pref.bool("EETH operation in bits 1:0", false, "instead of bits 3:2")
-mrc.prefs.check_icrc = Pref.bool("Check the iCRC", true, "compute the invariant CRC of each whole packet")
+mrc.prefs.icrc_limit = Pref.uint("Check the iCRC of packets up to this many bytes", 512,
+                                 "Lua is slow: 4 KiB take a millisecond. 0: never, 65535: always")
 
 local opcodes = {
   [0xC6] = "WRITE First", [0xC7] = "WRITE Middle", [0xC8] = "WRITE Last", [0xC9] = "WRITE Last with Immediate",
@@ -349,7 +350,7 @@ function Walk:icrc()
   if self.trimmed or self.stop + 4 > self.tvb:captured_len() then return end
   local range = self.tvb(self.stop, 4)
   local item = self.tree:add(computed.icrc, range)
-  if not mrc.prefs.check_icrc then return end
+  if self.stop > mrc.prefs.icrc_limit then return end
   local want = computed_icrc(self.tvb(0, self.stop):bytes():raw())
   if not want then return end
   local good = want == range:le_uint() % 0x100000000

@@ -144,6 +144,14 @@ class SourcePorts(unittest.TestCase):
         self.assertIn("dns.id", shown[-1])
 
 
+class IcrcLimit(unittest.TestCase):
+    def test_long_packets_are_checked_on_demand(self):
+        raw = next(v["raw"] for v in load_vectors() if v["name"] == "write_only/ipv4")
+        for limit, checked in ((0, False), (65535, True)):
+            shown = tshark.dissect([raw], tshark.RAW_IP, ["mrc.icrc", "mrc.icrc.good"], [f"mrc.icrc_limit:{limit}"])
+            self.assertEqual(("mrc.icrc" in shown[0], "mrc.icrc.good" in shown[0]), (True, checked))
+
+
 class Damage(unittest.TestCase):
     def test_a_packet_cut_anywhere_by_the_capture_is_read_as_far_as_it_goes(self):
         raw = next(v["raw"] for v in load_vectors() if v["name"] == "write_only_imm/ipv4")
