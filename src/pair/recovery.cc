@@ -75,7 +75,7 @@ DeadPath dead_path(std::uint64_t seed) {
   s.record().keep = true;
   s.pair().network().lane(0, victim.value).dead = true;
   const Time died = s.pair().now();
-  const Duration back = s.until_rate(before * 127 / 128 * 0.98, 20us, 500us);
+  const Duration back = s.settled_after(before * 127 / 128 * 0.97, 20us, 1ms);
   s.run(200us);
   std::optional<Time> first;
   Time last = died;
@@ -121,7 +121,7 @@ double dead_plane(std::uint64_t seed, bool event) {
     s.pair().set_port(0, port, false);
   else
     s.pair().network().for_port(port, [](Lane& l) { l.dead = true; });
-  return in_rtts(s, s.until_rate(before * 7 / 8 * 0.97, 20us, 2ms));
+  return in_rtts(s, s.settled_after(before * 7 / 8 * 0.97, 20us, 2ms));
 }
 
 double idle_bytes() {
@@ -134,41 +134,40 @@ double idle_bytes() {
 
 }  // namespace
 
-std::vector<RecoveryRow> measure_recovery(int seeds, const MakeCongestion& congestion) {
+void measure_recovery(int seeds, const MakeCongestion& congestion,
+                      const std::function<void(const RecoveryRow&)>& tell) {
   const auto at_most = [](double x) { return [x](double v) { return v <= x; }; };
   const auto at_least = [](double x) { return [x](double v) { return v >= x; }; };
   const auto loss = [&](double p) {
     return [&congestion, p](std::uint64_t s) { return under_loss(s, p, congestion); };
   };
-  std::vector<RecoveryRow> rows;
-  rows.push_back(over_seeds("loss-free, paths of 0.1 to 3 RTT", "0 spurious repairs", "repairs", seeds,
-                            spurious_repairs, at_most(0)));
-  rows.push_back(over_seeds("one random loss, evidence to repair", "<= 1.25 RTT", "RTT", seeds, single_loss,
-                            at_most(1.25)));
-  rows.push_back(over_seeds(
+  tell(over_seeds("loss-free, paths of 0.1 to 3 RTT", "0 spurious repairs", "repairs", seeds,
+                  spurious_repairs, at_most(0)));
+  tell(over_seeds("one random loss, evidence to repair", "<= 1.25 RTT", "RTT", seeds, single_loss,
+                  at_most(1.25)));
+  tell(over_seeds(
       "a path dies: last data packet on it", "<= 2.25 RTT after the first loss", "RTT", seeds,
       [](std::uint64_t s) { return dead_path(s).last_packet; }, at_most(2.25)));
-  rows.push_back(over_seeds(
+  tell(over_seeds(
       "a path dies: goodput back", "<= 3 RTT", "RTT", seeds,
       [](std::uint64_t s) { return dead_path(s).back; }, at_most(3)));
-  rows.push_back(over_seeds("0.1 % loss on all paths", ">= 99 % of loss-free", "%", seeds, loss(0.001),
-                            at_least(99), true));
-  rows.push_back(over_seeds("1 % loss on all paths", ">= 95 % of loss-free", "%", seeds, loss(0.01),
-                            at_least(95), true));
-  rows.push_back(over_seeds("5 % loss on all paths", ">= 80 % of loss-free", "%", seeds, loss(0.05),
-                            at_least(80), true));
-  rows.push_back(over_seeds("a path drops 20 %: its share of the load", "<= 5 % of a good path's", "%", seeds,
-                            gray_path, at_most(5), true));
-  rows.push_back(over_seeds(
+  tell(over_seeds("0.1 % loss on all paths", ">= 99 % of loss-free", "%", seeds, loss(0.001), at_least(99),
+                  true));
+  tell(over_seeds("1 % loss on all paths", ">= 95 % of loss-free", "%", seeds, loss(0.01), at_least(95),
+                  true));
+  tell(over_seeds("5 % loss on all paths", ">= 80 % of loss-free", "%", seeds, loss(0.05), at_least(80),
+                  true));
+  tell(over_seeds("a path drops 20 %: its share of the load", "<= 5 % of a good path's", "%", seeds,
+                  gray_path, at_most(5), true));
+  tell(over_seeds(
       "a plane of 8 dies, port event: 7/8 back", "<= 3 RTT", "RTT", seeds,
       [](std::uint64_t s) { return dead_plane(s, true); }, at_most(3)));
-  rows.push_back(over_seeds(
+  tell(over_seeds(
       "a plane of 8 dies, no event: 7/8 back", "<= 10 RTT", "RTT", seeds,
       [](std::uint64_t s) { return dead_plane(s, false); }, at_most(10)));
-  rows.push_back(over_seeds(
+  tell(over_seeds(
       "idle QP, 128 EVs, MPR 8", "<= 4096 bytes", "bytes", 1, [](std::uint64_t) { return idle_bytes(); },
       at_most(4096)));
-  return rows;
 }
 
 }  // namespace mrc::pair

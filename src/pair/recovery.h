@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "pair/pair.h"
 
@@ -17,7 +17,9 @@ struct RecoveryRow {
   bool met = false;                      // by every seed, or by the median where the promise speaks of rates
 };
 
-/// Congestion control for the loss cases; none: a fixed window.
-std::vector<RecoveryRow> measure_recovery(int seeds, const MakeCongestion& congestion);
+/// Measures case by case and tells each row as soon as it is known. `congestion` serves the cases of uniform
+/// loss; none: a fixed window.
+void measure_recovery(int seeds, const MakeCongestion& congestion,
+                      const std::function<void(const RecoveryRow&)>& tell);
 
 }  // namespace mrc::pair

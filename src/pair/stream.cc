@@ -41,13 +41,13 @@ double Stream::rate(Duration d) {
   return static_cast<double>(placed() - before) * 1000 / static_cast<double>((pair_.now() - start).count());
 }
 
-Duration Stream::until_rate(double wanted, Duration bin, Duration limit) {
+Duration Stream::settled_after(double wanted, Duration bin, Duration horizon) {
   const Time start = pair_.now();
-  while (pair_.now() - start < limit) {
-    const Time begin = pair_.now();
-    if (rate(bin) >= wanted) return begin - start;
+  Duration settled{0};
+  while (pair_.now() - start < horizon) {
+    if (rate(bin) < wanted) settled = pair_.now() - start;
   }
-  return limit;
+  return settled;
 }
 
 }  // namespace mrc::pair

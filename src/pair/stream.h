@@ -38,9 +38,9 @@ class Stream {
   std::uint64_t placed() { return pair_.side(1).placed_bytes; }
   /// Bytes placed per microsecond over the next `d`.
   double rate(Duration d);
-  /// Runs in steps of `bin` until a bin reaches `wanted` bytes per microsecond; how long that took, at most
-  /// `limit`.
-  Duration until_rate(double wanted, Duration bin, Duration limit);
+  /// Watches bins of `bin` over `horizon`: how long until the last one that stayed below `wanted` bytes per
+  /// microsecond had passed.
+  Duration settled_after(double wanted, Duration bin, Duration horizon);
 
  private:
   void refill();

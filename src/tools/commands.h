@@ -18,6 +18,7 @@ using Run = std::function<int()>;
 
 // clang-format off
 #define MRC_COMMANDS(X) /* in alphabetical order */ \
+  X(bench, "figures that the engine promises, measured") \
   X(dump, "what a capture holds, packet by packet") \
   X(pair, "two endpoints over a bad network, in virtual time") \
   X(topo, "a fabric as numbers: describe, check, draw, emit") \
