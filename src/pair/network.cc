@@ -105,6 +105,12 @@ void Network::deliver(Time leaves, int, Lane& lane, Arrival a) {
   flying_.push(a);
 }
 
+void Network::postpone(Arrival a, Time until) {
+  a.when = until;
+  flying_.push(a);
+  --counters_.delivered;
+}
+
 Arrival Network::pop() {
   Arrival a = flying_.top();
   flying_.pop();

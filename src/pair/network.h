@@ -62,6 +62,8 @@ class Network {
   bool empty() const { return flying_.empty(); }
   Time next_arrival() const { return flying_.empty() ? kNever : flying_.top().when; }
   Arrival pop();
+  /// Puts an arrival back for later.
+  void postpone(Arrival a, Time until);
 
   const NetworkCounters& counters() const { return counters_; }
   std::size_t in_flight() const { return flying_.size(); }

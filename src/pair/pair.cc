@@ -50,21 +50,33 @@ engine::QueuePair::Posted Pair::write(int from, std::uint64_t wr_id, std::uint32
                                         .has_imm = imm.has_value()});
 }
 
-bool Pair::step() {
+Time Pair::next_event() {
   Time next = network_.next_arrival();
-  for (int i = 0; i < 2; ++i) next = std::min({next, side(i).qp.next_timeout(), wake_[i]});
-  if (next == kNever) return false;
-  now_ = std::max(now_, next);
+  for (int i = 0; i < 2; ++i) {
+    next = std::min(next, std::max(asleep_until_[i], std::min(side(i).qp.next_timeout(), wake_[i])));
+  }
+  return std::max(now_, next);
+}
+
+void Pair::step() {
+  now_ = next_event();
   if (network_.next_arrival() <= now_) {
-    arrive(network_.pop());
-    return true;
+    const Arrival a = network_.pop();
+    if (asleep_until_[a.side] > now_) network_.postpone(a, asleep_until_[a.side]);
+    else arrive(a);
+    return;
   }
   for (int i = 0; i < 2; ++i) {
+    if (asleep_until_[i] > now_) continue;
     if (side(i).qp.next_timeout() <= now_) side(i).qp.handle_timeout(now_);
     if (wake_[i] <= now_) wake_[i] = kNever;
     drain(i);
   }
-  return true;
+}
+
+void Pair::pause(int i, Duration d) {
+  asleep_until_[i] = now_ + d;
+  wake_[i] = asleep_until_[i];
 }
 
 void Pair::arrive(const Arrival& a) {
@@ -80,6 +92,7 @@ void Pair::arrive(const Arrival& a) {
 }
 
 void Pair::drain(int i) {
+  if (asleep_until_[i] > now_) return;
   Endpoint& end = side(i);
   engine::Transmit t;
   for (PortMask room = network_.room(i, now_); !room.empty(); room = network_.room(i, now_)) {
@@ -95,7 +108,11 @@ bool Pair::run_until(const std::function<bool()>& done, Duration limit) {
   const Time deadline = now_ + limit;
   kick();
   while (!done()) {
-    if (now_ > deadline || !step()) return done();
+    if (next_event() > deadline) {
+      now_ = deadline;  // time passes even where nothing happens
+      return false;
+    }
+    step();
   }
   return true;
 }

@@ -44,8 +44,9 @@ class Pair {
   engine::QueuePair::Posted write(int from, std::uint64_t wr_id, std::uint32_t offset, std::uint32_t length,
                                   std::optional<std::uint32_t> imm = {});
 
-  /// One event. False when nothing will ever happen again.
-  bool step();
+  /// The next event, at next_event(); kNever when nothing will ever happen again.
+  void step();
+  Time next_event();
   /// Until `done()`, or until `limit` has passed. True when done.
   bool run_until(const std::function<bool()>& done, Duration limit);
   void run_for(Duration d) {
@@ -54,6 +55,8 @@ class Pair {
   /// Something changed from outside (a post, a port): let both ends act on it.
   void kick();
   void set_port(int side, PortId port, bool up, bool tell_peer = true);
+  /// The end hears and does nothing for a while: to it, the clock jumps.
+  void pause(int side, Duration d);
 
   const std::vector<engine::Path>& paths() const { return paths_; }
 
@@ -67,6 +70,7 @@ class Pair {
   std::unique_ptr<Endpoint> ends_[2];
   Time now_{};
   Time wake_[2] = {kNever, kNever};  // a port that was busy frees up
+  Time asleep_until_[2] = {Time::min(), Time::min()};
   PortMask up_[2];
 };
 
