@@ -62,8 +62,10 @@ void Pair::step() {
   now_ = next_event();
   if (network_.next_arrival() <= now_) {
     const Arrival a = network_.pop();
-    if (asleep_until_[a.side] > now_) network_.postpone(a, asleep_until_[a.side]);
-    else arrive(a);
+    if (asleep_until_[a.side] > now_)
+      network_.postpone(a, asleep_until_[a.side]);
+    else
+      arrive(a);
     return;
   }
   for (int i = 0; i < 2; ++i) {

@@ -8,13 +8,16 @@
 namespace mrc::pair {
 namespace {
 
-constexpr Duration kBound = 20s;  // after healing: the longest probe interval, retries with doubling, and then some
+constexpr Duration kBound =
+    20s;  // after healing: the longest probe interval, retries with doubling, and then some
 
 class Storm {
  public:
-  explicit Storm(std::uint64_t seed) : world_(make_world(seed)), oracle_(world_), pair_(world_.config, &oracle_) {
+  explicit Storm(std::uint64_t seed)
+      : world_(make_world(seed)), oracle_(world_), pair_(world_.config, &oracle_) {
     for (int i = 0; i < 2; ++i) {
-      for (std::size_t s = 0; s < world_.lanes[i].size(); ++s) pair_.network().lane(i, s) = world_.lanes[i][s];
+      for (std::size_t s = 0; s < world_.lanes[i].size(); ++s)
+        pair_.network().lane(i, s) = world_.lanes[i][s];
     }
     oracle_.watch(pair_);
   }
@@ -38,7 +41,8 @@ class Storm {
  private:
   Duration next_time() const {
     const Duration post = next_post_ < world_.posts.size() ? world_.posts[next_post_].at : Duration::max();
-    const Duration fault = next_fault_ < world_.faults.size() ? world_.faults[next_fault_].at : Duration::max();
+    const Duration fault =
+        next_fault_ < world_.faults.size() ? world_.faults[next_fault_].at : Duration::max();
     return std::min(post, fault);
   }
 
@@ -49,8 +53,10 @@ class Storm {
 
   void act() {
     const Duration now = std::max(pair_.now() - Time{}, next_time());
-    for (; next_post_ < world_.posts.size() && world_.posts[next_post_].at <= now; ++next_post_) post(world_.posts[next_post_]);
-    for (; next_fault_ < world_.faults.size() && world_.faults[next_fault_].at <= now; ++next_fault_) apply(world_.faults[next_fault_]);
+    for (; next_post_ < world_.posts.size() && world_.posts[next_post_].at <= now; ++next_post_)
+      post(world_.posts[next_post_]);
+    for (; next_fault_ < world_.faults.size() && world_.faults[next_fault_].at <= now; ++next_fault_)
+      apply(world_.faults[next_fault_]);
     pair_.kick();
   }
 
@@ -71,8 +77,10 @@ class Storm {
 
   /// A full queue empties in time, or the storm has found something.
   bool wait_for_room() {
-    if (pair_.now() - Time{} > world_.heal_at) pair_.run_for(1ms);
-    else pair_.run_for(100us);
+    if (pair_.now() - Time{} > world_.heal_at)
+      pair_.run_for(1ms);
+    else
+      pair_.run_for(100us);
     if (pair_.now() - Time{} >= world_.heal_at && !healed_) heal();
     return oracle_.good() && pair_.now() - Time{} < world_.heal_at + kBound;
   }
@@ -86,8 +94,12 @@ class Storm {
       case FaultKind::kill_plane: net.for_port(f.port, [](Lane& l) { l.dead = true; }); break;
       case FaultKind::port_down: pair_.set_port(f.side, f.port, false); break;
       case FaultKind::port_up: pair_.set_port(f.side, f.port, true); break;
-      case FaultKind::deny: pair_.side(f.side).qp.set_ev_state(pair_.now(), EvSlot(f.slot), engine::EvState::denied); break;
-      case FaultKind::allow: pair_.side(f.side).qp.set_ev_state(pair_.now(), EvSlot(f.slot), engine::EvState::good); break;
+      case FaultKind::deny:
+        pair_.side(f.side).qp.set_ev_state(pair_.now(), EvSlot(f.slot), engine::EvState::denied);
+        break;
+      case FaultKind::allow:
+        pair_.side(f.side).qp.set_ev_state(pair_.now(), EvSlot(f.slot), engine::EvState::good);
+        break;
       case FaultKind::pause: pair_.pause(f.side, f.length); break;
       case FaultKind::restart:
         pair_.side(1).qp.modify(pair_.now(), engine::QpState::error);
@@ -99,12 +111,15 @@ class Storm {
   void heal() {
     if (healed_) return;
     healed_ = true;
-    pair_.network().for_each_lane([](Lane& l) { l = Lane{.delay = l.delay, .last_arrival = l.last_arrival}; });
+    pair_.network().for_each_lane(
+        [](Lane& l) { l = Lane{.delay = l.delay, .last_arrival = l.last_arrival}; });
     for (int i = 0; i < 2; ++i) {
       for (std::size_t s = 0; s < pair_.paths().size(); ++s) {
-        pair_.side(i).qp.set_ev_state(pair_.now(), EvSlot(static_cast<std::uint16_t>(s)), engine::EvState::good);
+        pair_.side(i).qp.set_ev_state(pair_.now(), EvSlot(static_cast<std::uint16_t>(s)),
+                                      engine::EvState::good);
       }
-      for (int p = 1; p <= world_.config.ports; ++p) pair_.set_port(i, PortId(static_cast<std::uint8_t>(p)), true);
+      for (int p = 1; p <= world_.config.ports; ++p)
+        pair_.set_port(i, PortId(static_cast<std::uint8_t>(p)), true);
     }
     next_fault_ = world_.faults.size();
     pair_.kick();

@@ -7,8 +7,8 @@
 namespace mrc::pair {
 
 struct StormOutcome {
-  std::string broken;          // empty, or the first promise that was broken, in words
-  std::uint64_t trace = 0;     // a digest of everything that happened: the same seed gives the same
+  std::string broken;       // empty, or the first promise that was broken, in words
+  std::uint64_t trace = 0;  // a digest of everything that happened: the same seed gives the same
   std::uint64_t packets = 0, repairs = 0, retries = 0, works = 0, failures = 0;
 };
 

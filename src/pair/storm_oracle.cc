@@ -92,9 +92,11 @@ void StormOracle::check_receives(Pair& pair, int side) {
   std::size_t n = 0, posted = 0;
   for (const auto& c : pair.side(side).completions) {
     if (c.kind != CompletionKind::receive) continue;
-    if (posted >= receives_[side].size() || c.wr_id != receives_[side][posted++]) return broke("receives out of order");
+    if (posted >= receives_[side].size() || c.wr_id != receives_[side][posted++])
+      return broke("receives out of order");
     if (c.status != WorkStatus::success) continue;
-    if (n >= expected.size() || c.imm != expected[n++]) return broke("immediates out of order, doubled or invented");
+    if (n >= expected.size() || c.imm != expected[n++])
+      return broke("immediates out of order, doubled or invented");
   }
   if (n != expected.size() && !world_.may_fail) broke("an immediate never arrived");
 }
@@ -121,17 +123,21 @@ void StormOracle::check_bytes(Pair& pair, int side) {
 
 void StormOracle::check_packets(Pair& pair) {
   const auto& n = pair.network().counters();
-  if (n.sent + n.duplicated != n.delivered + n.lost + n.corrupted + pair.network().in_flight()) broke("the network invented a packet");
+  if (n.sent + n.duplicated != n.delivered + n.lost + n.corrupted + pair.network().in_flight())
+    broke("the network invented a packet");
   for (int i = 0; i < 2; ++i) {
     const auto& r = pair.side(i).qp.responder().counters();
-    if (r.packets != pair.side(i).placed_packets) broke("a packet was counted and not placed, or the other way round");
-    if (pair.side(i).qp.requestor().counters().packets > data_sent_[i]) broke("a packet was counted and not sent");
+    if (r.packets != pair.side(i).placed_packets)
+      broke("a packet was counted and not placed, or the other way round");
+    if (pair.side(i).qp.requestor().counters().packets > data_sent_[i])
+      broke("a packet was counted and not sent");
   }
 }
 
 void StormOracle::check_memory(Pair& pair) {
   if (pair.side(0).qp.bytes() != bytes_) broke("a QP grew");
-  if (broken_.empty() && !world_.may_fail && pair.side(0).pool.free_slabs() != free_slabs_) broke("records of settled packets were kept");
+  if (broken_.empty() && !world_.may_fail && pair.side(0).pool.free_slabs() != free_slabs_)
+    broke("records of settled packets were kept");
 }
 
 void StormOracle::check_balance() {
@@ -141,7 +147,8 @@ void StormOracle::check_balance() {
     low = std::min(low, per_port_[0][p]);
     high = std::max(high, per_port_[0][p]);
   }
-  if (high - low > 32 + high / 5) broke("planes loaded unevenly: " + std::to_string(low) + " to " + std::to_string(high) + " packets");
+  if (high - low > 32 + high / 5)
+    broke("planes loaded unevenly: " + std::to_string(low) + " to " + std::to_string(high) + " packets");
 }
 
 }  // namespace mrc::pair

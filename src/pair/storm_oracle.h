@@ -19,7 +19,8 @@ class StormOracle final : public engine::EventSink {
   void watch(Pair& pair);
   void on_event(const engine::Event& e) override;
 
-  void note_post(int from, std::uint64_t wr_id, std::uint32_t offset, std::uint32_t length, std::optional<std::uint32_t> imm);
+  void note_post(int from, std::uint64_t wr_id, std::uint32_t offset, std::uint32_t length,
+                 std::optional<std::uint32_t> imm);
   void note_receive(int side, std::uint64_t wr_id) { receives_[side].push_back(wr_id); }
   void note_restart() { restarted_ = true; }
 

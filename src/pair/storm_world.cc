@@ -42,7 +42,8 @@ class Maker {
     c.requestor.timestamps = !one_in(4);
     c.requestor.timeout = static_cast<std::uint8_t>(pick(8, 14));
     world_.may_fail = one_in(10);
-    c.requestor.exponential_retries = world_.may_fail ? static_cast<std::uint8_t>(pick(0, 4)) : engine::kRetryForEver;
+    c.requestor.exponential_retries =
+        world_.may_fail ? static_cast<std::uint8_t>(pick(0, 4)) : engine::kRetryForEver;
     c.records = one_in(4) ? pick(256, 512) : 4096;
   }
 
@@ -55,8 +56,13 @@ class Maker {
     const auto jitter = Duration(one_in(2) ? pick(0, 20000) : 0);
     for (auto& direction : world_.lanes) {
       for (std::size_t i = 0; i < evs; ++i) {
-        Lane l{.delay = world_.config.delay, .loss = loss, .duplicate = duplicate, .trim = trim, .mark = mark,
-               .corrupt = corrupt, .jitter = jitter};
+        Lane l{.delay = world_.config.delay,
+               .loss = loss,
+               .duplicate = duplicate,
+               .trim = trim,
+               .mark = mark,
+               .corrupt = corrupt,
+               .jitter = jitter};
         if (uneven) l.delay = Duration(pick(500, 100000));
         if (uneven && one_in(8)) l.loss = std::min(0.9, loss + prng_.unit());
         direction.push_back(l);
@@ -81,9 +87,10 @@ class Maker {
   }
 
   void trouble() {
-    static constexpr FaultKind kKinds[] = {FaultKind::kill_path, FaultKind::kill_one_way, FaultKind::heal_path,
-                                           FaultKind::kill_plane, FaultKind::port_down,    FaultKind::port_up,
-                                           FaultKind::deny,      FaultKind::allow,         FaultKind::pause};
+    static constexpr FaultKind kKinds[] = {
+        FaultKind::kill_path,  FaultKind::kill_one_way, FaultKind::heal_path,
+        FaultKind::kill_plane, FaultKind::port_down,    FaultKind::port_up,
+        FaultKind::deny,       FaultKind::allow,        FaultKind::pause};
     const auto evs = static_cast<std::uint32_t>(world_.config.ports * world_.config.evs_per_port);
     std::uint32_t at = 0;
     for (std::uint32_t i = one_in(3) ? 0 : pick(1, 12); i > 0; --i) {
@@ -92,11 +99,15 @@ class Maker {
                                .kind = kKinds[prng_.below(std::size(kKinds))],
                                .side = static_cast<int>(prng_.below(2)),
                                .slot = static_cast<std::uint16_t>(prng_.below(evs)),
-                               .port = PortId(static_cast<std::uint8_t>(pick(1, static_cast<std::uint32_t>(world_.config.ports)))),
+                               .port = PortId(static_cast<std::uint8_t>(
+                                   pick(1, static_cast<std::uint32_t>(world_.config.ports)))),
                                .length = Duration(pick(1, 3000) * 1000)});
       world_.balanced = false;
     }
-    if (world_.may_fail && one_in(3)) world_.faults.push_back({.at = Duration((at + pick(0, 100)) * 1000), .kind = FaultKind::restart});
+    if (world_.may_fail && one_in(3)) {
+      world_.faults.push_back({.at = Duration((at + pick(0, 100)) * 1000), .kind = FaultKind::restart});
+      world_.balanced = false;
+    }
     world_.heal_at = Duration((at + pick(100, 3000)) * 1000);
   }
 
