@@ -43,7 +43,7 @@ enum mrc_ctl_attr_opt {
 struct mrc_ctl_device_attr {
   uint32_t mrc_ctl_protocol_version;
   struct {
-    uint32_t ev_max_fmt_profiles; /* profile ids are 1 .. this */
+    uint32_t ev_max_fmt_profiles; /* ids are the controller's to choose, except 0 */
     uint32_t ev_max_profiles;     /* the same */
     uint32_t ev_max_count;        /* EVs of all profiles together */
     uint32_t ev_free_count;       /* how many of them are free now */
@@ -254,7 +254,7 @@ struct mrc_ctl_cc_profile_attr {
   enum mrc_ctl_profile_state profile_state;
   enum mrc_ctl_profile_state cur_profile_state;
   const char* algorithm; /* NULL: congestion control off */
-  const void* cc_config; /* struct mrc_ctl_cc_nscc_cfg for "uet-1.0-nscc" */
+  const void* cc_config; /* struct mrc_ctl_cc_nscc_cfg; query: the library's copy, until this thread's next query */
   uint8_t vendor_cfg[MRC_CTL_MAX_VENDOR_CFG_SIZE];
 };
 

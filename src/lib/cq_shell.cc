@@ -59,18 +59,13 @@ Result<std::unique_ptr<CqShell>> CqShell::create(std::shared_ptr<Device> device,
   const auto queue = shell->device_->create_cq(static_cast<std::uint32_t>(depth), shell.get());
   if (!queue) return queue.error();
   shell->queue_ = *queue;
-  if (channel != nullptr) ++channel->users;
   return shell;
 }
 
 int CqShell::close() {
   if (const int error = device_->destroy_cq(queue_); error != 0) return error;
-  if (channel_ != nullptr) {
-    channel_->events.forget([this](const CqShell* cq) { return cq == this; });
-    --channel_->users;
-  }
-  completion_acks_.wait();
-  async_.settle(handle_, async_acks_);
+  events_.settle();
+  async_.settle(events_.handle(), async_acks_);
   return 0;
 }
 
@@ -94,15 +89,7 @@ int CqShell::resize(int depth) {
   return queue_->resize(static_cast<std::uint32_t>(depth));
 }
 
-void CqShell::on_cq_event() {
-  if (channel_ != nullptr) channel_->events.push(this);
-}
-
 // A CQ overrun is never silent: the program hears of it as an asynchronous event, and polling says -1.
-void CqShell::on_cq_overrun() { async_.push({IBV_EVENT_CQ_ERR, handle_, 0, &async_acks_}); }
-
-int take_cq_event(Channel& channel, CqShell*& cq) {
-  return channel.events.take(cq, [](CqShell* taken) { taken->completion_acks().note_delivered(); });
-}
+void CqShell::on_cq_overrun() { async_.push({IBV_EVENT_CQ_ERR, events_.handle(), 0, &async_acks_}); }
 
 }  // namespace mrc::lib

@@ -4,20 +4,13 @@
 
 #include <infiniband/verbs.h>
 
-#include <atomic>
 #include <memory>
 
 #include "lib/async_event.h"
+#include "lib/channel.h"
 #include "lib/device.h"
 
 namespace mrc::lib {
-
-class CqShell;
-
-struct Channel {
-  EventQueue<CqShell*> events;
-  std::atomic<int> users = 0;  // CQs that report here
-};
 
 class CqShell final : public CqListener {
  public:
@@ -35,30 +28,23 @@ class CqShell final : public CqListener {
   int resize(int depth);
 
   CompletionQueue* queue() const { return queue_; }
-  void* handle() const { return handle_; }
-  void* context() const { return context_; }
-  Acknowledgements& completion_acks() { return completion_acks_; }
+  void* context() const { return events_.context(); }
+  Acknowledgements& completion_acks() { return events_.acks(); }
   Acknowledgements& async_acks() { return async_acks_; }
 
-  void on_cq_event() override;
+  void on_cq_event() override { events_.notify(); }
   void on_cq_overrun() override;
 
  private:
   CqShell(std::shared_ptr<Device> device, AsyncQueue& async, void* handle, void* context, Channel* channel)
-      : device_(std::move(device)), async_(async), handle_(handle), context_(context), channel_(channel) {}
+      : device_(std::move(device)), async_(async), events_(channel, handle, context) {}
 
   std::shared_ptr<Device> device_;
   AsyncQueue& async_;
-  void* handle_;
-  void* context_;
-  Channel* channel_;
+  ChannelMember events_;
   CompletionQueue* queue_ = nullptr;
-  Acknowledgements completion_acks_;
   Acknowledgements async_acks_;
 };
-
-/// The next CQ of this channel that has something: as ibv_get_cq_event. 0 or an errno.
-int take_cq_event(Channel& channel, CqShell*& cq);
 
 void to_wc(const WorkCompletion& from, ibv_wc& to);
 

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "lib/device_types.h"
 #include "lib/discovery.h"
+#include "node/profile_store.h"
 
 namespace mrc::lib {
 
@@ -146,6 +147,16 @@ class Device {
 
   virtual void listen(DeviceListener* listener) = 0;
   virtual void unlisten(DeviceListener* listener) = 0;
+
+  // --- for controllers ---
+  /// EV formats, EV and CC profiles of this device, on this node.
+  virtual node::ProfileStore& profiles() = 0;
+  /// A disabled port is down for every QP and in port_status(). EINVAL: no such port.
+  virtual int set_port_admin(PortId port, bool enabled) = 0;
+  /// Sends all requests at once and waits for answers: `answers` in the order of arrival. 0; ETIMEDOUT when
+  /// some are missing; EINVAL, EAGAIN, ENETUNREACH before anything was sent.
+  virtual int endpoint_batch(std::span<const EndpointRequest> requests, Duration timeout,
+                             std::vector<EndpointAnswer>& answers) = 0;
 };
 
 /// Makes the device of this process from its configuration: NIC, ports, progress thread.

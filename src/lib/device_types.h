@@ -13,6 +13,8 @@
 #include "base/psn.h"
 #include "base/time.h"
 #include "engine/types.h"
+#include "node/profile_types.h"
+#include "wire/packet.h"
 
 namespace mrc::lib {
 
@@ -101,6 +103,25 @@ struct WorkCompletion {
   engine::WorkStatus status = engine::WorkStatus::success;
   std::uint32_t length = 0;
   std::uint32_t imm = 0;  // receive_imm only; host order
+};
+
+/// A probe or a Port Status Update to another node's device.
+struct EndpointRequest {
+  wire::EndpointOp op = wire::EndpointOp::ev_probe;
+  Gid from{};  // one of our GIDs
+  Gid to{};
+  Ev ev;
+  node::EvBits wire{};  // SRv6: the bits that switches read
+  bool srv6 = false;
+  PortId port;
+  PortMask port_status;  // of a Port Status Update
+  std::uint8_t dscp = 0;
+};
+struct EndpointAnswer {
+  std::size_t request = 0;  // index
+  PortId port;              // where the answer arrived
+  Duration rtt{};
+  bool service_time_out = false;  // the peer took its own holding time out of it
 };
 
 /// Everything that modify_qp can set, after validation, as one value; each transition reads what it needs.

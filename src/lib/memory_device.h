@@ -11,6 +11,7 @@
 #include <set>
 
 #include "lib/device.h"
+#include "node/local_profiles.h"
 
 namespace mrc::lib {
 
@@ -183,6 +184,25 @@ class MemoryDevice final : public Device {
   void listen(DeviceListener* listener) override { listeners_.insert(listener); }
   void unlisten(DeviceListener* listener) override { listeners_.erase(listener); }
 
+  node::ProfileStore& profiles() override { return profiles_; }
+  int set_port_admin(PortId port, bool enabled) override {
+    if (port.value < 1 || port.value > config_.ports.size()) return EINVAL;
+    status_.admin_enabled = enabled;
+    for (auto* listener : listeners_) listener->on_port(port, status_.active());
+    return 0;
+  }
+  /// Requests to our own GIDs are answered, others are not.
+  int endpoint_batch(std::span<const EndpointRequest> requests, Duration,
+                     std::vector<EndpointAnswer>& answers) override {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const auto table = gids(requests[i].port);
+      const bool ours =
+          std::any_of(table.begin(), table.end(), [&](const GidEntry& e) { return e.gid == requests[i].to; });
+      if (ours) answers.push_back({i, requests[i].port, 1500ns, true});
+    }
+    return answers.size() == requests.size() ? 0 : ETIMEDOUT;
+  }
+
   // For tests.
   MemoryQp* find(Qpn qpn) { return qps_.contains(qpn) ? qps_[qpn].get() : nullptr; }
   std::size_t objects() const { return qps_.size() + cqs_.size() + regions_.size() + pds_.size(); }
@@ -213,6 +233,11 @@ class MemoryDevice final : public Device {
   DeviceConfig config_;
   Limits limits_;
   PortStatus status_;
+  node::LocalProfiles profiles_{[this] {
+    node::ProfileLimits of;
+    of.ports = static_cast<std::uint32_t>(config_.ports.size());
+    return of;
+  }()};
   std::uint32_t last_pd_ = 0, last_key_ = 0x100, last_qpn_ = 16;
   std::set<std::uint32_t> pds_;
   std::map<std::uint32_t, MemoryRegion> regions_;

@@ -44,6 +44,7 @@ int change_format(const FormatChange& change, const FormatSurroundings& around, 
   if (change.widths) next.widths = *change.widths;
   if (change.vendor) next.vendor = *change.vendor;
   if (const int error = check_complete(next); error != 0) return error;
+  if ((static_cast<std::uint32_t>(*next.mode) & limits.format_modes) == 0) return EINVAL;
   if (!next.widths.empty()) {
     if (const int error = check_widths(*next.mode, next.widths, limits.format_fields); error != 0)
       return error;

@@ -137,6 +137,7 @@ struct ProfileLimits {
   std::uint32_t op_entries = 1024;  // in one operation
   std::uint32_t format_fields = 32;
   std::uint32_t ports = 1;
+  std::uint32_t format_modes = 7;  // bits of FormatMode: those that the device can put on the wire
 };
 
 }  // namespace mrc::node

@@ -73,13 +73,13 @@ int ibv_destroy_cq(ibv_cq* cq) {
 
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
   if (!is_ours(channel)) return MRC_PASS_ON(-1, ibv_get_cq_event, channel, cq, cq_context);
-  lib::CqShell* shell;
-  if (const int error = lib::take_cq_event(soft(channel)->channel, shell); error != 0) {
+  lib::ChannelMember* member = nullptr;
+  if (const int error = lib::take_cq_event(soft(channel)->channel, member); error != 0) {
     errno = error;
     return -1;
   }
-  *cq = static_cast<ibv_cq*>(shell->handle());
-  *cq_context = shell->context();
+  *cq = static_cast<ibv_cq*>(member->handle());
+  *cq_context = member->context();
   return 0;
 }
 

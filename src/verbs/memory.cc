@@ -27,7 +27,8 @@ int bring_in(void* address, std::size_t length, bool write) {
   const auto populate = [=](int how) { return madvise(reinterpret_cast<void*>(start), end - start, how); };
   if (populate(write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0) return 0;
   if (errno != EINVAL) return errno == ENOMEM ? EFAULT : errno;
-  // EINVAL: may not be written; or an old kernel, or memory of a device, against which there is nothing to be said.
+  // EINVAL: may not be written; or an old kernel, or memory of a device, against which there is nothing to be
+  // said.
   return write && populate(MADV_POPULATE_READ) == 0 ? EFAULT : 0;
 }
 
