@@ -37,16 +37,36 @@ bool PathSet::suspect(EvSlot s, Duration patience) {
   return true;
 }
 
+bool PathSet::is_asking(Question q) const {
+  return std::any_of(probes_.begin(), probes_.end(), [&](const PendingProbe& p) { return p.question == q; });
+}
+
 void PathSet::ask_anyone(Time now, Duration patience) {
-  for (const auto& p : probes_) {
-    if (p.question == Question::anyone) return;  // already asking
-  }
+  if (is_asking(Question::anyone)) return;
   PendingProbe* const p = free_probe();
   if (p == nullptr) return;
   const Slot& slot = slots_[freshest_.value];
   const bool fit = slot.state() == EvState::good && !slot.held && port_usable(path(freshest_).port);
   const auto s = fit ? std::optional(freshest_) : choose(now, usable_ports());
   if (s) *p = {.question = Question::anyone, .slot = *s, .patience = clamp_patience(patience)};
+}
+
+// MRC-EV-011: a QP that only receives learns its reverse paths from one probe per round trip.
+void PathSet::ask_reverse(Duration patience) {
+  if (is_asking(Question::reverse)) return;
+  PendingProbe* const p = free_probe();
+  if (p == nullptr) return;
+  reverse_turn_ = static_cast<std::uint8_t>((reverse_turn_ + 1) % rotation_.planes());
+  if (!port_usable(rotation_.port_of(reverse_turn_))) return;
+  *p = {.question = Question::reverse, .slot = reverse_[reverse_turn_], .patience = clamp_patience(patience)};
+}
+
+/// Its plane is avoided for control packets until an EV of it answers; the next question goes to another EV.
+void PathSet::note_deaf(EvSlot s) {
+  const int plane = rotation_.plane_of(path(s).port);
+  deaf_.add(path(s).port);
+  const auto run = rotation_.in_rotation(plane);
+  if (!run.empty()) reverse_[plane] = EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]);
 }
 
 bool PathSet::in_doubt() const {
@@ -224,7 +244,8 @@ void PathSet::handle_timeout(Time now) {
   for (auto& p : probes_) {
     if (!p.open() || !p.sent || now < p.deadline()) continue;
     p.expired = true;
-    if (p.question == Question::anyone) p.question = Question::free;
+    if (p.question == Question::reverse) note_deaf(p.slot);
+    if (p.question != Question::suspect) p.question = Question::free;
   }
 }
 

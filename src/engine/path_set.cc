@@ -52,9 +52,11 @@ std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvS
 // MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
 std::optional<EvSlot> PathSet::choose_control(PortMask room) {
   const PortMask open = room & usable_ports();
+  const PortMask heard(open.bits() & ~deaf_.bits());
+  const PortMask ports = heard.empty() ? open : heard;
   for (int i = 0; i < rotation_.planes(); ++i) {
     control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());
-    if (open.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
+    if (ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
   }
   return std::nullopt;
 }

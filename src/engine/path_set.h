@@ -37,6 +37,7 @@ class PathSet {
   void note_bad(Time now, EvSlot s, PathCause cause);
   void note_works(EvSlot s) {
     reverse_[rotation_.plane_of(path(s).port)] = s;
+    deaf_.remove(path(s).port);
     freshest_ = s;
   }
   bool set_state(Time now, EvSlot s, EvState state);  // the controller's word: DENIED, or GOOD again
@@ -49,6 +50,9 @@ class PathSet {
   bool is_suspect(EvSlot s) const { return slots_[s.value].held != 0; }
   /// Asks whether the peer is there, on the EV that was last known to work.
   void ask_anyone(Time now, Duration patience);
+  /// While a QP only receives, nothing tells whether its answers get through: ask the next plane's control
+  /// EV.
+  void ask_reverse(Duration patience);
   /// A question stayed unanswered and nothing else was heard since: silence proves nothing yet.
   bool in_doubt() const;
   struct ProbeToSend {
@@ -113,6 +117,8 @@ class PathSet {
   std::optional<ProbeToSend> poll_revival(Time now, PortMask room);
   std::optional<Answer> on_revival_answer(Time now, std::uint16_t id);
   PendingProbe* free_probe();
+  bool is_asking(Question q) const;
+  void note_deaf(EvSlot s);
   void return_to_service(Time now, EvSlot s, PathCause cause);
 
   std::span<const Path> table_;
@@ -124,15 +130,16 @@ class PathSet {
   FixedArray<EvSlot> reverse_;  // per plane: the EV for control packets
   ProbeTable probes_;
   PortMask local_up_ = PortMask(~0u), peer_up_ = PortMask(~0u);
+  PortMask deaf_;               // planes whose control EV did not answer
   EvSlot freshest_;             // the EV that was last known to work
   std::optional<EvSlot> unit_;  // the spray unit under way
   std::uint8_t unit_left_ = 0;
-  std::uint8_t control_turn_ = 0;
+  bool revival_due_ = false;  // some withdrawn EV has a probe to send
+  std::uint8_t control_turn_ = 0, reverse_turn_ = 0;
   std::uint8_t next_question_ = 0;
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint32_t recent_losses_ = 0;
   Duration patience_ = 150us;
-  bool revival_due_ = false;    // some withdrawn EV has a probe to send
   Time next_revival_ = kNever;  // no withdrawn EV has anything to do before
 };
 

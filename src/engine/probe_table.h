@@ -14,6 +14,7 @@ enum class Question : std::uint8_t {
   free,     // unused entry
   suspect,  // did this path lose what it carried?
   anyone,   // does the peer still answer?
+  reverse,  // would our answers get through on this path?
 };
 
 struct PendingProbe {

@@ -52,6 +52,9 @@ class Requestor {
   void abandon(Time now);
   void flush() { queue_.fail(WorkStatus::flushed); }
 
+  /// Data arrived: while we send nothing ourselves, ask once per round trip whether answers get through.
+  void note_receiving(Time now);
+
   SendState send_state() const;
   const RequestorCounters& counters() const { return counters_; }
   const Flight& flight() const { return flight_; }
@@ -109,20 +112,22 @@ class Requestor {
   PathClock clock_;
   RequestorCounters counters_;
 
-  int window_;     // PSNs past the cumulative acknowledgement
-  TxOrder order_;  // of the latest transmission
-  Ticks heard_;    // when the newest acknowledged transmission left
-  bool heard_any_ = false;
+  int window_;                       // PSNs past the cumulative acknowledgement
+  TxOrder order_;                    // of the latest transmission
+  Ticks heard_;                      // when the newest acknowledged transmission left
   std::uint32_t rcvd_units_ = 0;     // the peer's byte counter, as last reported
   std::int64_t charged_ = 0;         // bytes that this QP holds of the congestion window
   std::uint32_t unasked_bytes_ = 0;  // sent since the last ack request
   std::uint8_t retries_ = 0;
+  std::optional<WorkStatus> failure_;
+  bool heard_any_ = false;
   bool nudge_ = false;
+  bool asked_reverse_ = false;
+  Ticks asked_reverse_at_;  // when the reverse path was last asked
   Time progress_at_ = Time::min();
   Time check_at_ = kNever;           // when the oldest packet in flight becomes suspicious
   Time repair_after_ = Time::min();  // the peer lacks resources: repairs wait
   Time wake_at_ = kNever;            // when the pacer, or repair_after_, lets go
-  std::optional<WorkStatus> failure_;
 };
 
 }  // namespace mrc::engine

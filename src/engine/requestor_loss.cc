@@ -82,6 +82,13 @@ void Requestor::lose_in_flight_on(Time now, EvSlot slot) {
   });
 }
 
+void Requestor::note_receiving(Time now) {
+  if (queue_.awaiting() || (asked_reverse_ && asked_reverse_at_.age(now) < clock_.longest())) return;
+  paths_.ask_reverse(2 * clock_.longest());
+  asked_reverse_ = true;
+  asked_reverse_at_ = Ticks(now);
+}
+
 void Requestor::handle_timeout(Time now) {
   if (now >= wake_at_) wake_at_ = kNever;
   paths_.handle_timeout(now);
