@@ -156,6 +156,7 @@ Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
       break;
   }
   heard_any_ = true;
+  settle_if_idle(now);
   return Verdict::ok;
 }
 
@@ -190,8 +191,9 @@ void Requestor::abandon(Time now) {
 }
 
 void Requestor::settle_if_idle(Time now) {
-  if (!flight_.settled() || charged_ == 0) return;
-  // Everything that we sent is accounted for; rounding and lost reports must not shrink the window for good.
+  // What is lost and not repaired yet holds no window, so with nothing in flight everything is accounted for, and
+  // what is left is rounding and lost reports. Kept, a few bytes would shut a window of one packet for good.
+  if (flight_.in_flight() > 0 || charged_ == 0) return;
   congestion_.on_settled(now, charged_);
   charged_ = 0;
 }

@@ -96,6 +96,7 @@ void Requestor::handle_timeout(Time now) {
   if (paths_.in_doubt()) paths_.ask_anyone(now, 2 * clock_.longest());
   if (now >= check_at_) check_oldest(now);
   if (queue_.awaiting() && now >= progress_at_ + retry_timeout()) retry(now);
+  settle_if_idle(now);
 }
 
 /// The tail of a burst has no newer packet to betray a loss: look at the oldest ones when they are overdue.

@@ -113,6 +113,8 @@ void Responder::consider_sack(Time now, Psn psn, const wire::Write& write, const
 // MRC-RSP-007: a trimmed packet is reported at once, by class, if both sides agreed to that.
 Verdict Responder::on_trimmed(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope) {
   ++counters_.trims;
+  // What arrived shows the sender what fits: after a trim it should not wait for the threshold to hear of it.
+  if (settings_.sack_after_trim) unreported_ = settings_.sack_bytes;
   if (window_.is_duplicate(psn)) {
     plain_ = Trigger{.psn = psn, .ev = envelope.ev, .at = Ticks(now), .timestamp = write.timestamp};
     return Verdict::duplicate;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "engine_world.h"
 #include "worlds.h"
 
 using namespace mrc;
@@ -20,13 +21,14 @@ std::function<void(double)> into(T& field) {
   return [&field](double v) { field = static_cast<T>(v); };
 }
 
-Setters setters(Incast& in, int& trace) {
+Setters setters(Incast& in, int& trace, int& engine) {
   return {
       {"flows", into(in.flows)},
       {"packets", into(in.packets)},
       {"hint", into(in.hint)},
       {"seed", into(in.seed)},
       {"trace", into(trace)},
+      {"engine", into(engine)},
       {"jitter", [&](double v) { in.jitter = Duration(static_cast<std::int64_t>(v)); }},
       {"queue", into(in.link.queue_bdp)},
       {"cut", into(in.link.trimmed_bytes)},
@@ -80,12 +82,41 @@ void print_round(int round, Bottleneck& world, const Incast& in) {
       trims, static_cast<double>(world.idle_picos()) / 1e6);
 }
 
+/// The same incast with whole engines.
+int run_engines(const Incast& in) {
+  EngineWorld world(in.link, in.flows, [&](int i) {
+    return std::make_unique<engine::Nscc>(in.cc, engine::CongestionHints{.remote_recv_peers = in.hint},
+                                          static_cast<std::uint32_t>(i) * 7 + in.seed);
+  });
+  for (int i = 0; i < in.flows; ++i) world.offer(i, static_cast<std::uint32_t>(in.packets), in.start_of(i));
+  world.run(1s);
+  Figures f;
+  std::uint64_t data = 0, sacks = 0, losses = 0, retries = 0;
+  for (int i = 0; i < in.flows; ++i) {
+    const EngineFlowStats& s = world.stats(i);
+    data += s.data;
+    sacks += s.sacks;
+    losses += world.requestor(i).repairs - s.nacks;
+    retries += world.requestor(i).retries;
+    note(f, s.trims, s.finished, in);
+  }
+  std::printf(
+      "engines, %d:1 x %lu packets, hint %u: trims/packet %.3f max/ideal %.4f first/ideal %.3f unfinished "
+      "%d; SACKs/packet %.2f, "
+      "repairs beyond NACKs %lu, retries %lu, idle %.1f us\n",
+      in.flows, in.packets, in.hint, f.trims_per_packet, f.max_over_ideal, f.first_over_ideal, f.unfinished,
+      static_cast<double>(sacks) / static_cast<double>(data), losses, retries,
+      static_cast<double>(world.idle_picos()) / 1e6);
+  return f.unfinished == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Incast in;
-  int trace = 0;
-  if (!parse(argc, argv, setters(in, trace))) return 2;
+  int trace = 0, engines = 0;
+  if (!parse(argc, argv, setters(in, trace, engines))) return 2;
+  if (engines != 0) return run_engines(in);
   const auto world = in.make();
   for (int round = 1; trace != 0 && round <= trace; ++round) {
     world->run(in.link.base_rtt() * round);

@@ -33,13 +33,16 @@ struct Incast {
   Duration jitter{};            // starts are spread over this
   std::uint32_t seed = 1;
 
+  Duration start_of(int flow) const {
+    return Duration(jitter.count() > 0 ? flow * 7919 % jitter.count() : 0);
+  }
+
   std::unique_ptr<Bottleneck> make() const {
     auto world = std::make_unique<Bottleneck>(link, flows, [this](int i) {
       const engine::CongestionHints hints{.remote_recv_peers = hint};
       return std::make_unique<engine::Nscc>(cc, hints, static_cast<std::uint32_t>(i) * 7 + seed);
     });
-    for (int i = 0; i < flows; ++i)
-      world->offer(i, packets, Duration(jitter.count() > 0 ? i * 7919 % jitter.count() : 0));
+    for (int i = 0; i < flows; ++i) world->offer(i, packets, start_of(i));
     return world;
   }
 };
@@ -51,23 +54,25 @@ struct Figures {
 };
 
 /// Ideal: the receiver's link is busy from the first arrival on.
+inline double ideal_picos(const Incast& in) {
+  const auto& link = in.link.link;
+  const double wire = link.mtu * 8e12 / static_cast<double>(link.bits_per_second);
+  return (static_cast<double>(in.packets) * in.flows + 1) * wire +
+         static_cast<double>(in.link.propagation.count()) * 1e3;
+}
+
+/// Adds one flow.
+inline void note(Figures& f, std::uint64_t trims, Picos finished, const Incast& in) {
+  const double over = static_cast<double>(finished) / ideal_picos(in);
+  f.trims_per_packet += static_cast<double>(trims) / (static_cast<double>(in.packets) * in.flows);
+  f.unfinished += finished < 0;
+  f.max_over_ideal = std::max(f.max_over_ideal, over);
+  f.first_over_ideal = f.first_over_ideal == 0 ? over : std::min(f.first_over_ideal, over);
+}
+
 inline Figures figures(const Bottleneck& world, const Incast& incast) {
   Figures f;
-  double last = 0, first = 1e18, trims = 0;
-  for (int i = 0; i < incast.flows; ++i) {
-    const FlowStats& s = world.stats(i);
-    trims += static_cast<double>(s.trims);
-    f.unfinished += s.finished < 0;
-    last = std::max(last, static_cast<double>(s.finished));
-    first = std::min(first, static_cast<double>(s.finished));
-  }
-  const double useful = static_cast<double>(incast.packets) * incast.flows;
-  const auto& link = incast.link.link;
-  const double wire = link.mtu * 8e12 / static_cast<double>(link.bits_per_second);
-  const double ideal = (useful + 1) * wire + static_cast<double>(incast.link.propagation.count()) * 1e3;
-  f.trims_per_packet = trims / useful;
-  f.max_over_ideal = last / ideal;
-  f.first_over_ideal = first / ideal;
+  for (int i = 0; i < incast.flows; ++i) note(f, world.stats(i).trims, world.stats(i).finished, incast);
   return f;
 }
 
