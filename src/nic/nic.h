@@ -127,6 +127,8 @@ class Nic {
   Verdict handle(Time now, const wire::Packet& packet, const wire::Envelope& envelope, const Gid& source,
                  std::span<const std::byte> payload);
   bool poll_transmit(Time now, PortMask room, Departure& out);
+  /// After poll_transmit said no: something waits for a port that had no room.
+  bool wants_port() const { return scheduler_.ready() > 0 || !scheduler_.control.empty(); }
   Time next_timeout() const { return timers_.earliest(); }
   void handle_timeout(Time now);
 

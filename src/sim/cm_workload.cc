@@ -8,7 +8,20 @@ CmWorkload::CmWorkload(CmFile file)
     : file_(std::move(file)), by_source_(file_.nodes), done_(file_.connections.size()) {
   for (std::uint32_t i = 0; i < file_.connections.size(); ++i)
     by_source_[file_.connections[i].source].push_back(i);
+  count_peers();
   bind_triggers();
+}
+
+void CmWorkload::count_peers() {
+  std::vector<std::pair<Host, Host>> pairs;
+  for (const CmConnection& c : file_.connections) {
+    pairs.emplace_back(c.source, c.destination);
+    pairs.emplace_back(c.destination, c.source);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  peers_.resize(file_.nodes);
+  for (const auto& [host, peer] : pairs) ++peers_[host];
 }
 
 void CmWorkload::bind_triggers() {

@@ -17,6 +17,7 @@ class CmWorkload final : public Workload {
   const std::vector<CmConnection>& connections() const { return file_.connections; }
 
   bool takes_part(Host host) const override { return host < by_source_.size() && !by_source_[host].empty(); }
+  std::uint32_t peers(Host host) const override { return host < peers_.size() ? peers_[host] : 0; }
   void start(Host host, Actions& actions) override;
   void on_received(Host host, Host peer, std::uint32_t tag, Actions& actions) override;
   void on_sent(Host host, const Message& message, Actions& actions) override;
@@ -35,6 +36,7 @@ class CmWorkload final : public Workload {
   static constexpr std::uint64_t kActivate = std::uint64_t{1}
                                              << 32;  // else: start the connection of that index
 
+  void count_peers();
   void bind_triggers();
   void begin(std::uint32_t connection, Actions& actions);
   void activate(std::uint32_t trigger_id, Actions& actions);
@@ -45,6 +47,7 @@ class CmWorkload final : public Workload {
   std::vector<Trigger> triggers_;                                       // as file_.triggers
   std::vector<std::pair<std::uint32_t, std::uint32_t>> trigger_index_;  // id -> index, sorted
   std::vector<std::vector<std::uint32_t>> by_source_;                   // connections of a host
+  std::vector<std::uint32_t> peers_;                                    // how many, by host
   std::vector<std::uint8_t> done_;                                      // per connection: acknowledged
 };
 

@@ -45,6 +45,7 @@ class Shard {
       : crew_(crew), index_(index), agenda_(nodes), outboxes_(crew.layout().shards), slots_(crew.slots()) {}
 
   unsigned index() const { return index_; }
+  Model& model() { return crew_.model_; }
   SlotCache<typename Model::Slot>& slots() { return slots_; }
 
   /// Hands a frame or a signal to a node. REQUIRES: it arrives after the present window.

@@ -1,5 +1,7 @@
 #include "sim/goal_workload.h"
 
+#include <unordered_set>
+
 namespace mrc::sim {
 
 GoalWorkload::GoalWorkload(GoalFile file) : file_(std::move(file)), progress_(file_.ranks.size()) {
@@ -7,6 +9,15 @@ GoalWorkload::GoalWorkload(GoalFile file) : file_(std::move(file)), progress_(fi
     for (const GoalOp& op : file_.ranks[r].ops) progress_[r].waits.push_back(op.waits_for);
     progress_[r].left = static_cast<std::uint32_t>(file_.ranks[r].ops.size());
   }
+}
+
+std::uint32_t GoalWorkload::peers(Host host) const {
+  if (!takes_part(host)) return 0;
+  std::unordered_set<std::uint32_t> others;
+  for (const GoalOp& op : file_.ranks[host].ops) {
+    if (op.kind != GoalKind::calc) others.insert(op.peer);
+  }
+  return static_cast<std::uint32_t>(others.size());
 }
 
 void GoalWorkload::start(Host host, Actions& actions) {

@@ -16,6 +16,7 @@ class GoalWorkload final : public Workload {
   bool takes_part(Host host) const override {
     return host < file_.ranks.size() && !file_.ranks[host].ops.empty();
   }
+  std::uint32_t peers(Host host) const override;
   void start(Host host, Actions& actions) override;
   void on_received(Host host, Host peer, std::uint32_t tag, Actions& actions) override;
   void on_sent(Host host, const Message& message, Actions& actions) override;

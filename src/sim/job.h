@@ -23,6 +23,9 @@ class Job final : public Workload {
   Job(std::uint32_t number, std::unique_ptr<Program> program, Placement placement, std::uint32_t hosts);
 
   bool takes_part(Host host) const override { return host < rank_of_.size() && rank_of_[host] != kNobody; }
+  std::uint32_t peers(Host host) const override {
+    return takes_part(host) ? program_->peers(rank_of_[host]) : 0;
+  }
   void start(Host host, Actions& actions) override;
   void on_received(Host host, Host peer, std::uint32_t tag, Actions& actions) override;
   void on_sent(Host host, const Message& message, Actions& actions) override;

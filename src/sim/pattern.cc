@@ -21,6 +21,16 @@ class Loop : public Program {
  public:
   explicit Loop(const Pattern& p) : pattern_(p) {}
   std::uint32_t ranks() const override { return pattern_.ranks; }
+  std::uint32_t peers(Rank rank) const override {
+    switch (pattern_.kind) {
+      case PatternKind::pairwise: return 1;
+      case PatternKind::tree_allreduce: return 3;
+      case PatternKind::all_to_all:
+      case PatternKind::moe: return pattern_.ranks - 1;
+      case PatternKind::incast: return rank == 0 ? pattern_.ranks - 1 : 1;
+      default: return 2;
+    }
+  }
 
   bool step(Rank rank, std::uint64_t number, Step& out) const override {
     const std::uint64_t length = steps() + 1;

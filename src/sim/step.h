@@ -57,6 +57,8 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual std::uint32_t ranks() const = 0;
+  /// With how many others a rank exchanges messages, at most.
+  virtual std::uint32_t peers(Rank rank) const = 0;
   /// False: rank has ended. Ranks take their steps one after the other.
   virtual bool step(Rank rank, std::uint64_t number, Step& out) const = 0;
 };

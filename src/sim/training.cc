@@ -27,6 +27,9 @@ class TrainingProgram final : public Program {
  public:
   explicit TrainingProgram(const Training& t) : t_(t) {}
   std::uint32_t ranks() const override { return t_.ranks(); }
+  std::uint32_t peers(Rank) const override {
+    return 2 + 2 + 2 + t_.ep - 1;
+  }  // two rings, two stages, experts
 
   bool step(Rank rank, std::uint64_t number, Step& out) const override {
     const std::uint64_t passes = 2ull * t_.microbatches;

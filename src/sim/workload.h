@@ -43,6 +43,8 @@ class Workload {
 
   /// False for a host that never starts by itself; it may still receive.
   virtual bool takes_part(Host host) const = 0;
+  /// With how many others it exchanges messages, at most: its NIC is made for as many QPs.
+  virtual std::uint32_t peers(Host host) const = 0;
   virtual void start(Host host, Actions& actions) = 0;
   /// The last byte of a message from `peer` is in this host's memory, and of all messages before it.
   virtual void on_received(Host host, Host peer, std::uint32_t tag, Actions& actions) = 0;

@@ -1,0 +1,185 @@
+// Messages of the program become writes with an immediate; completions become events of the program.
+#include <algorithm>
+
+#include "sim/host_node.h"
+#include "sim/world.h"
+
+namespace mrc::sim {
+
+std::unique_ptr<engine::Congestion> HostNode::make(std::uint64_t, const nic::Peer& peer, std::uint16_t) {
+  auto made =
+      engine::make_congestion(plan_.cc_profile(self_, host_of(peer.gid)), plan_.settings.hints, self_ + 1);
+  MRC_CHECK(made);
+  return std::move(*made);
+}
+
+HostNode::Connection& HostNode::connection_to(Host peer) {
+  const std::uint32_t found = by_peer_.find(peer);
+  if (found != PeerMap::kNone) return connections_[found];
+  const auto index = static_cast<std::uint32_t>(connections_.size());
+  by_peer_.add(peer, index);
+  const std::uint16_t n = plan_.settings.qps_per_pair;
+  Connection c{.peer = peer,
+               .received = std::vector<std::uint32_t>(n),
+               .backlog = std::vector<std::deque<std::uint32_t>>(n)};
+  for (std::uint16_t q = 0; q < n; ++q) c.qps.push_back(make_qp(peer, index));
+  return connections_.emplace_back(std::move(c));
+}
+
+// Both ends make their QP when they first need it: whoever sends, when it posts; the other, when a packet
+// comes.
+nic::Qp* HostNode::make_qp(Host peer, std::uint32_t connection) {
+  const HostSettings& s = plan_.settings;
+  nic::QpCreate create;
+  create.pd = nic::PdId(1);
+  create.send_cq = create.recv_cq = &cq_;
+  create.send_depth = s.send_depth;
+  create.recv_depth = s.recv_depth;
+  create.max_sge = 0;
+  nic::Qp* qp = nic_.create_qp(create);
+  MRC_CHECK(qp != nullptr);  // the workload said how many peers there are
+  const std::uint32_t place =
+      connection < connections_.size() ? static_cast<std::uint32_t>(connections_[connection].qps.size()) : 0;
+  nic::QpConnect connect;
+  connect.peer = gid_of(peer);
+  connect.remote = Qpn(kQps + place);
+  connect.path_mtu = s.path_mtu;
+  connect.mpr_dest = s.mpr;
+  connect.paths = plan_.paths(self_, peer);
+  connect.path_settings = s.paths;
+  connect.responder = s.responder;
+  nic::QpSend send;
+  send.mpr = s.mpr;
+  send.requestor = s.requestor;
+  MRC_CHECK(nic_.init(*qp) == 0);
+  for (std::uint16_t i = 0; i < s.recv_depth; ++i)
+    nic_.post_receive(*qp, std::uint64_t{connection} << 16 | place);
+  MRC_CHECK(nic_.connect(engine_time(now_), *qp, connect) == 0);
+  MRC_CHECK(nic_.start(engine_time(now_), *qp, send) == 0);
+  return qp;
+}
+
+void HostNode::send(const Message& message) {
+  Connection& c = connection_to(message.peer);
+  const auto connection = static_cast<std::uint32_t>(&c - connections_.data());
+  const std::uint32_t sequence = c.next_sequence++;
+  log_.sent.push_back({message.peer, sequence, message.flow, message.tag, message.bytes, now_});
+  std::uint32_t index = static_cast<std::uint32_t>(sending_.size());
+  if (free_sending_.empty()) {
+    sending_.emplace_back();
+  } else {
+    index = free_sending_.back();
+    free_sending_.pop_back();
+  }
+  sending_[index] = {message, static_cast<std::uint32_t>(log_.sent.size() - 1), connection, message.bytes, 0};
+  tally_->pending += 2;  // it will be acknowledged here and received there
+  const std::uint32_t qp = sequence % plan_.settings.qps_per_pair;
+  c.backlog[qp].push_back(index);
+  post(connection, qp);
+}
+
+void HostNode::post(std::uint32_t connection, std::uint32_t place) {
+  Connection& c = connections_[connection];
+  while (!c.backlog[place].empty()) {
+    const std::uint32_t index = c.backlog[place].front();
+    Sending& s = sending_[index];
+    const std::uint64_t bytes = std::min<std::uint64_t>(s.unposted, plan_.settings.write_bytes);
+    nic::SendRequest request;
+    request.work.wr_id = index;
+    request.work.remote_va = s.message.bytes - s.unposted;
+    request.work.rkey = key_;
+    request.work.length = static_cast<std::uint32_t>(bytes);
+    request.work.has_imm = bytes == s.unposted;
+    request.work.imm = s.message.tag;
+    if (nic_.post_send(engine_time(now_), *c.qps[place], request) != 0)
+      return;  // full: again after a completion
+    s.unposted -= bytes;
+    ++s.open_writes;
+    if (s.unposted == 0) c.backlog[place].pop_front();
+  }
+}
+
+bool HostNode::drain_completions() {
+  nic::Cqe entries[16];
+  const std::size_t n = cq_.poll(entries);
+  for (std::size_t i = 0; i < n; ++i) {
+    entries[i].kind == engine::CompletionKind::send ? on_send_done(entries[i]) : on_receive_done(entries[i]);
+  }
+  MRC_CHECK(!cq_.overrun());
+  return n > 0;
+}
+
+void HostNode::on_send_done(const nic::Cqe& entry) {
+  const auto index = static_cast<std::uint32_t>(entry.wr_id);
+  const std::uint32_t connection = sending_[index].connection;
+  SentRecord& record = log_.sent[sending_[index].record];
+  const std::uint32_t place = record.sequence % plan_.settings.qps_per_pair;
+  if (entry.status != engine::WorkStatus::success) record.failed = true;
+  if (--sending_[index].open_writes == 0 && (sending_[index].unposted == 0 || record.failed)) {
+    if (record.failed) {
+      ++tally_->failed;
+      auto& backlog = connections_[connection].backlog[place];
+      if (!backlog.empty() && backlog.front() == index) backlog.pop_front();
+    }
+    record.acknowledged = now_;
+    --tally_->pending;
+    const Message message = sending_[index].message;
+    free_sending_.push_back(index);
+    if (!record.failed) plan_.workload.on_sent(self_, message, *this);
+  }
+  post(connection, place);
+}
+
+void HostNode::on_receive_done(const nic::Cqe& entry) {
+  if (entry.status != engine::WorkStatus::success) return;
+  const auto connection = static_cast<std::uint32_t>(entry.wr_id >> 16);
+  const auto place = static_cast<std::uint32_t>(entry.wr_id & 0xFFFF);
+  Connection& c = connections_[connection];
+  const std::uint32_t sequence = c.received[place]++ * plan_.settings.qps_per_pair + place;
+  log_.received.push_back({c.peer, sequence, now_});
+  nic_.post_receive(*c.qps[place], entry.wr_id);
+  --tally_->pending;
+  plan_.workload.on_received(self_, c.peer, entry.imm, *this);
+}
+
+void HostNode::wait(Ps delay, std::uint64_t token) {
+  ++tally_->pending;
+  timers_.push_back({now_ + delay, timer_order_++, token, false});
+  std::push_heap(timers_.begin(), timers_.end());
+}
+
+void HostNode::signal(Host host, std::uint64_t word) {
+  ++tally_->pending;
+  if (host == self_) {
+    timers_.push_back({now_, timer_order_++, word, true});
+    std::push_heap(timers_.begin(), timers_.end());
+    return;
+  }
+  last_signal_ = std::max(last_signal_ + 1, now_ + plan_.signal_delay);  // one of a sender arrives at a time
+  const std::uint32_t slot = lane_->slots().take();
+  lane_->slots()[slot].word = word;
+  lane_->deliver(host, {last_signal_, signal_via(self_), slot});
+}
+
+void HostNode::fire_timers() {
+  while (!timers_.empty() && timers_.front().when <= now_) {
+    std::pop_heap(timers_.begin(), timers_.end());
+    const Timer due = timers_.back();
+    timers_.pop_back();
+    --tally_->pending;
+    due.signal ? plan_.workload.on_signal(self_, due.token, *this)
+               : plan_.workload.on_timer(self_, due.token, *this);
+  }
+}
+
+void HostNode::hear(const Transit& t) {
+  const std::uint64_t word = lane_->slots()[t.slot].word;
+  const std::uint32_t from = signal_sender(t);
+  lane_->slots().give(t.slot);
+  if (from >= plan_.topo.hosts())
+    return lane_->model().strike(*this, self_, static_cast<std::uint32_t>(word), now_);
+  --tally_->pending;
+  plan_.workload.on_signal(self_, word, *this);
+}
+
+}  // namespace mrc::sim

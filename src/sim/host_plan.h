@@ -1,0 +1,70 @@
+// What all hosts of a run have in common: settings, tables, the workload. Read-only while it runs, but for
+// the workload, which keeps its own state per host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/congestion_profile.h"
+#include "engine/settings.h"
+#include "nic/qp.h"
+#include "nic/settings.h"
+#include "sim/carriage.h"
+#include "sim/fabric_plan.h"
+#include "sim/workload.h"
+#include "topo/topo.h"
+
+namespace mrc::sim {
+
+struct HostSettings {
+  std::uint16_t path_mtu = 4096;
+  std::uint16_t evs = 128;  // per QP, the same number in each plane; fewer where the fabric has fewer
+  std::uint16_t qps_per_pair = 1;
+  std::uint16_t send_depth = 16;  // writes under way per QP; more wait in the host
+  std::uint16_t recv_depth = 32;
+  std::uint32_t write_bytes = 1u << 30;  // a longer message is several writes
+  std::uint32_t packets_in_flight = 0;   // records of the NIC; 0: a window's worth and some per QP
+  std::uint8_t mpr = engine::kMinMpr;
+  engine::PathSettings paths;
+  engine::RequestorSettings requestor;
+  engine::ResponderSettings responder;
+  engine::CcAlgorithm congestion = engine::CcAlgorithm::nscc;
+  engine::CongestionHints hints;
+  Encapsulation encapsulation;
+  std::uint64_t seed = 1;
+};
+
+class HostPlan {
+ public:
+  HostPlan(const topo::Topology& topology, const LinkPlan& link_plan, const HostSettings& host_settings,
+           bool trimming, Workload& load);
+
+  const topo::Topology& topo;
+  const LinkPlan& links;
+  const HostSettings settings;
+  Workload& workload;
+  Ps signal_delay = 0;  // between hosts, outside the fabric: a link's
+
+  nic::NicLimits nic_limits(Host host) const;
+  /// Another selection of EVs for each pair of hosts, out of a few dozen that all share.
+  const nic::PathTable& paths(Host a, Host b) const;
+  engine::CcProfile cc_profile(Host a, Host b) const;
+  /// The least time that a message of `bytes` takes on an empty fabric, from its request to its last byte at
+  /// the receiver.
+  Ps alone(Host a, Host b, std::uint64_t bytes) const;
+  /// Bytes of a full data packet, on the wire.
+  std::uint32_t full_frame() const;
+
+ private:
+  void make_paths();
+  std::uint32_t datagram(std::uint64_t payload) const;
+
+  bool trimming_;
+  std::vector<nic::PathTable> tables_;
+};
+
+/// NIC addresses in the simulator are host numbers.
+nic::Gid gid_of(Host host);
+Host host_of(const nic::Gid& gid);
+
+}  // namespace mrc::sim

@@ -1,0 +1,173 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace mrc::sim {
+namespace {
+
+// The first to be told of a fault is nobody of the fabric: senders of signals from here on are strokes.
+std::uint32_t stroke_sender(const topo::Topology& topo, std::uint32_t stroke) {
+  return topo.hosts() + stroke;
+}
+
+}  // namespace
+
+World::World(const topo::Topology& topo, const WorldSettings& settings, Workload& workload)
+    : topo_(topo), settings_(settings) {
+  HostSettings& h = settings_.hosts;
+  h.encapsulation.srv6 = settings_.forwarding.forwarding == fabric::Forwarding::usid;
+  links_ = plan_links(topo, settings_.queues, base_rtt(topo, h.path_mtu + 150u, 150));
+  plan_ = std::make_unique<HostPlan>(topo, links_, h, settings_.queues.trim, workload);
+  for (Host i = 0; i < topo.hosts(); ++i) hosts_.push_back(std::make_unique<HostNode>(*plan_, i));
+  for (std::uint32_t s = 0; s < topo.switches(); ++s) {
+    const topo::Node node = topo.switch_at(s);
+    std::vector<Wire> wires;
+    for (std::uint32_t p = 0; p < topo.ports(node); ++p) wires.push_back(wire_from(topo, {node, p}));
+    switches_.push_back(std::make_unique<SwitchNode>(make_switch(topo, node, settings_.forwarding, links_),
+                                                     std::move(wires),
+                                                     h.seed ^ 0x737769746368ull ^ std::uint64_t{s} << 20));
+  }
+  crew_ = std::make_unique<Crew<World>>(*this, layout());
+  tallies_.resize(crew_->layout().shards);
+  schedule_strokes();
+}
+
+// Neighbours by number stay together: hosts with their T0s of all planes; the tiers above are dealt out
+// evenly.
+Layout World::layout() const {
+  Layout layout;
+  layout.shards = std::clamp(settings_.threads, 1u, 255u);
+  const std::uint64_t n = layout.shards;
+  const auto t0_shard = [&](std::uint32_t t0) {
+    return static_cast<std::uint8_t>(t0 * n / topo_.switches(topo::Tier::t0));
+  };
+  for (Host h = 0; h < topo_.hosts(); ++h) layout.shard_of.push_back(t0_shard(topo_.t0_of(topo::HostId(h))));
+  for (std::uint32_t s = 0; s < topo_.switches(); ++s) {
+    const topo::Node node = topo_.switch_at(s);
+    layout.shard_of.push_back(node.tier == topo::Tier::t0
+                                  ? t0_shard(node.index)
+                                  : static_cast<std::uint8_t>(node.index * n / topo_.switches(node.tier)));
+  }
+  const topo::Spec& spec = topo_.spec();
+  Duration shortest = spec.host_link.delay;
+  if (spec.tiers > 1) shortest = std::min(shortest, spec.t0_t1.delay);
+  if (spec.tiers > 2) shortest = std::min(shortest, spec.t1_t2.delay);
+  layout.window = std::max<Ps>(to_ps(shortest), 1);
+  return layout;
+}
+
+void World::tell(std::uint32_t node, Ps when, std::uint32_t stroke) {
+  Lane& lane = crew_->shard_of(node);
+  const std::uint32_t slot = lane.slots().take();
+  lane.slots()[slot].word = stroke;
+  lane.deliver(node, {when, signal_via(stroke_sender(topo_, stroke)), slot});
+}
+
+void World::schedule_strokes() {
+  for (std::uint32_t i = 0; i < settings_.strokes.size(); ++i) {
+    const Stroke& s = settings_.strokes[i];
+    const topo::Attachment sender = topo_.sender(s.hop), receiver = topo_.receiver(s.hop);
+    tell(node_number(topo_, sender.node), s.when, i);
+    if (receiver.node.tier == topo::Tier::host && s.seen()) tell(receiver.node.index, s.when, i);
+  }
+}
+
+void World::apply(fabric::Link& link, const Stroke& s) {
+  switch (s.what) {
+    case Stroke::What::up: return link.set_state(fabric::LinkState::up);
+    case Stroke::What::down: return link.set_state(fabric::LinkState::down);
+    case Stroke::What::black_hole: return link.set_state(fabric::LinkState::black_hole);
+    case Stroke::What::loss: return link.set_loss(s.amount);
+    case Stroke::What::rate: break;
+  }
+  const auto rate = static_cast<double>(link.settings().rate.bits_per_second()) * s.amount;
+  link.set_rate(fabric::Rate::bits_per_second(static_cast<std::uint64_t>(rate)));
+}
+
+void World::strike(HostNode& host, Host self, std::uint32_t stroke, Ps now) {
+  const Stroke& s = settings_.strokes[stroke];
+  const topo::Plane plane = topo_.plane(s.hop.link);
+  const topo::Attachment sender = topo_.sender(s.hop);
+  if (sender.node == topo::host_node(topo::HostId(self))) apply(host.port(plane), s);
+  // Both directions of a cable change together where it is seen at all; the second one finds the port as it
+  // should be.
+  if (s.seen()) host.set_port(plane, s.what == Stroke::What::up, now);
+}
+
+Ps World::run(Lane& lane, std::uint32_t node, Ps begin, Ps end, std::span<const Transit> arrivals) {
+  if (node < hosts_.size()) return hosts_[node]->run(lane, tallies_[lane.index()], begin, end, arrivals);
+  SwitchNode& sw = *switches_[node - hosts_.size()];
+  return sw.run(lane, end, arrivals, [&](std::uint64_t stroke) {
+    const Stroke& s = settings_.strokes[stroke];
+    apply(sw.object().port(static_cast<std::uint16_t>(topo_.sender(s.hop).port)), s);
+  });
+}
+
+Tally World::total() const {
+  Tally sum;
+  for (const Tally& t : tallies_) {
+    sum.pending += t.pending;
+    sum.failed += t.failed;
+    sum.data_packets += t.data_packets;
+    sum.repairs += t.repairs;
+    sum.packets += t.packets;
+    sum.delivered += t.delivered;
+  }
+  return sum;
+}
+
+bool World::proceed(Ps begin) {
+  now_ = begin;
+  const Tally t = total();
+  if (watch_) watch_({begin, t});
+  if (t.pending <= t.failed) return false;
+  if (begin < settings_.end) return true;
+  stopped_early_ = true;
+  return false;
+}
+
+void World::run(std::function<void(const Progress&)> watch) {
+  watch_ = std::move(watch);
+  for (Host h = 0; h < hosts_.size(); ++h) {
+    if (!plan_->workload.takes_part(h)) continue;
+    ++tallies_[0].pending;  // until it has started
+    crew_->shard_of(h).wake(h, 0);
+  }
+  crew_->run();
+}
+
+const fabric::Link& World::link(topo::Hop hop) {
+  const topo::Attachment sender = topo_.sender(hop);
+  if (sender.node.tier == topo::Tier::host) return hosts_[sender.node.index]->port(sender.port);
+  return switches_[topo_.switch_number(sender.node)]->object().port(static_cast<std::uint16_t>(sender.port));
+}
+
+std::vector<Flow> World::flows() {
+  std::vector<Flow> out;
+  for (Host h = 0; h < hosts_.size(); ++h) {
+    for (const SentRecord& r : hosts_[h]->log().sent) {
+      out.push_back({h, r.destination, r.flow, r.tag, r.bytes, r.start, kNeverPs, r.acknowledged, r.failed});
+    }
+  }
+  // The receiver's half finds the sender's by pair and sequence.
+  std::vector<std::size_t> first(hosts_.size() + 1);
+  for (Host h = 0; h < hosts_.size(); ++h) first[h + 1] = first[h] + hosts_[h]->log().sent.size();
+  std::unordered_map<std::uint64_t, Ps> received;
+  for (Host h = 0; h < hosts_.size(); ++h) {
+    received.clear();
+    for (const ReceivedRecord& r : hosts_[h]->log().received)
+      received[std::uint64_t{r.source} << 32 | r.sequence] = r.when;
+    for (const auto& [key, when] : received) {
+      const Host source = static_cast<Host>(key >> 32);
+      const auto& sent = hosts_[source]->log().sent;
+      const auto sequence = static_cast<std::uint32_t>(key);
+      for (std::size_t i = 0; i < sent.size(); ++i) {
+        if (sent[i].destination == h && sent[i].sequence == sequence) out[first[source] + i].received = when;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace mrc::sim

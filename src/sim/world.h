@@ -1,0 +1,81 @@
+// A whole simulated fabric: hosts with their NICs, switches, links, a workload, faults; and the run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/crew.h"
+#include "sim/fabric_plan.h"
+#include "sim/fault.h"
+#include "sim/host_node.h"
+#include "sim/host_plan.h"
+#include "sim/switch_node.h"
+
+namespace mrc::sim {
+
+struct WorldSettings {
+  QueueSettings queues;
+  ForwardingSettings forwarding;
+  HostSettings hosts;
+  std::vector<Stroke> strokes;  // in order of time
+  Ps end = kNeverPs;            // stop then, finished or not
+  unsigned threads = 1;
+};
+
+/// Where a run stands, for whoever watches.
+struct Progress {
+  Ps now = 0;
+  Tally total;
+};
+
+class World {
+ public:
+  using Slot = Cargo;
+
+  /// The topology and the workload outlive the world.
+  World(const topo::Topology& topo, const WorldSettings& settings, Workload& workload);
+
+  /// Until all messages are through, or the end. `watch` is called now and then, between windows.
+  void run(std::function<void(const Progress&)> watch = {});
+
+  const topo::Topology& topo() const { return topo_; }
+  const HostPlan& plan() const { return *plan_; }
+  const LinkPlan& links() const { return links_; }
+  HostNode& host(Host h) { return *hosts_[h]; }
+  SwitchNode& switch_node(std::uint32_t number) { return *switches_[number]; }
+  /// The egress port of a direction.
+  const fabric::Link& link(topo::Hop hop);
+  Tally total() const;
+  Ps now() const { return now_; }
+  bool stopped_early() const { return stopped_early_; }
+  std::size_t slots() const { return crew_->slots().capacity(); }
+  /// All messages, by source and in the order of their requests.
+  std::vector<Flow> flows();
+
+  // --- for Crew ---
+  Ps run(Lane& lane, std::uint32_t node, Ps begin, Ps end, std::span<const Transit> arrivals);
+  bool proceed(Ps begin);
+  /// Stroke number `stroke` hits a host's port, or the host at the far end learns of it.
+  void strike(HostNode& host, Host self, std::uint32_t stroke, Ps now);
+
+ private:
+  Layout layout() const;
+  void schedule_strokes();
+  void tell(std::uint32_t node, Ps when, std::uint32_t stroke);
+  void apply(fabric::Link& link, const Stroke& s);
+
+  const topo::Topology& topo_;
+  WorldSettings settings_;
+  LinkPlan links_;
+  std::unique_ptr<HostPlan> plan_;
+  std::vector<std::unique_ptr<HostNode>> hosts_;
+  std::vector<std::unique_ptr<SwitchNode>> switches_;
+  std::vector<Tally> tallies_;  // by shard
+  std::unique_ptr<Crew<World>> crew_;
+  std::function<void(const Progress&)> watch_;
+  Ps now_ = 0;
+  bool stopped_early_ = false;
+};
+
+}  // namespace mrc::sim
