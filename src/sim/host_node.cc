@@ -25,6 +25,7 @@ nic::NicConfig nic_config(const HostPlan& plan, Host self, nic::CongestionMaker&
 HostNode::HostNode(HostPlan& plan, Host self)
     : plan_(plan),
       self_(self),
+      starts_(plan.workload.takes_part(self)),
       cq_(kCqEntries),
       nic_(nic_config(plan, self, *this)),
       random_(plan.settings.seed + self) {
@@ -38,9 +39,9 @@ HostNode::HostNode(HostPlan& plan, Host self)
 Ps HostNode::run(Lane& lane, Tally& tally, Ps begin, Ps end, std::span<const Transit> arrivals) {
   lane_ = &lane;
   tally_ = &tally;
-  if (!started_) {
-    started_ = true;
-    now_ = begin;
+  now_ = std::max(now_, begin);
+  if (starts_) {
+    starts_ = false;
     plan_.workload.start(self_, *this);
     --tally.pending;
     pump();

@@ -106,10 +106,10 @@ class HostNode final : private Actions, private nic::CongestionMaker {
 
   HostPlan& plan_;
   const Host self_;
+  bool starts_;           // has a part in the workload that has not begun
   Lane* lane_ = nullptr;  // during run()
   Tally* tally_ = nullptr;
   Ps now_ = 0;
-  bool started_ = false;
   bool wants_port_ = false;  // the NIC has more to send than the free ports could take
   nic::CompletionQueue cq_;
   nic::Nic nic_;

@@ -118,10 +118,10 @@ Tally World::total() const {
 }
 
 bool World::proceed(Ps begin) {
-  now_ = begin;
   const Tally t = total();
-  if (watch_) watch_({begin, t});
+  if (watch_) watch_({now_, t});
   if (t.pending <= t.failed) return false;
+  now_ = begin;
   if (begin < settings_.end) return true;
   stopped_early_ = true;
   return false;

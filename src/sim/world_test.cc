@@ -126,6 +126,18 @@ TEST(World, IncastTrimsAndLosesNothing) {
   EXPECT_EQ(last_hop.counters().marks, 0u);
 }
 
+TEST(World, EndsWhenTheLastMessageIsAcknowledged) {
+  const topo::Topology topo = small_fabric();
+  CmWorkload load(*parse_cm(
+      "Nodes 16\n1->0 id 1 start 0 size 5000\n2->0 id 2 start 50000000 size 1\n3->0 id 3 start 0 size 9\n",
+      "t"));
+  World world(topo, {}, load);
+  world.run();
+  EXPECT_EQ(load.unfinished(), "");
+  EXPECT_GE(world.now(), 50'000'000);
+  EXPECT_LE(world.now(), 70'000'000);
+}
+
 TEST(World, ALostNicPortCostsItsPlaneOnly) {
   const topo::Topology topo = small_fabric(4);
   Job job = job_on(topo, {.kind = PatternKind::permutation, .bytes = 4'000'000});
