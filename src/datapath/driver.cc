@@ -24,13 +24,23 @@ bool Driver::turn(Time now) {
 
 void Driver::service(Time now) {
   if (now < next_service_) return;
+  const bool first = next_service_ == Time::min();
   next_service_ = now + settings_.service_interval;
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     ports_[i]->service();
-    while (const auto link = ports_[i]->poll_link_event()) {
-      nic_.set_port(now, PortId(static_cast<std::uint8_t>(i + 1)), link->up);
-    }
+    bool changed = first;
+    while (ports_[i]->poll_link_event()) changed = true;
+    if (changed) follow_link(now, PortId(static_cast<std::uint8_t>(i + 1)));
   }
+}
+
+void Driver::follow_link(Time now, PortId port) {
+  nic_.set_port(now, port, ports_[port.value - 1u]->link().up && port_admin(port));
+}
+
+void Driver::set_port_admin(Time now, PortId port, bool enabled) {
+  enabled ? disabled_.remove(port) : disabled_.add(port);
+  follow_link(now, port);
 }
 
 bool Driver::receive(Time now) {

@@ -41,6 +41,10 @@ class Driver {
   /// What waits for a port is dropped, and repaired later. Call it before memory that may be in it goes away.
   void discard_unsent();
 
+  /// The controller's word on a port: a disabled one is down, whatever its link says.
+  void set_port_admin(Time now, PortId port, bool enabled);
+  bool port_admin(PortId port) const { return !disabled_.has(port); }
+
   /// Packets that never became values, by what was wrong with them.
   const Counters<Verdict, kVerdictCount>& refused() const { return refused_; }
 
@@ -50,6 +54,7 @@ class Driver {
   void take(Time now, PortId port, const port::RxPacket& packet);
   PortMask room() const;
   void service(Time now);
+  void follow_link(Time now, PortId port);
 
   nic::Nic& nic_;
   DriverSettings settings_;
@@ -58,6 +63,7 @@ class Driver {
   std::vector<port::RxPacket> arrivals_;
   nic::Departure departure_;
   Time next_service_ = Time::min();
+  PortMask disabled_;
   Counters<Verdict, kVerdictCount> refused_;
 };
 

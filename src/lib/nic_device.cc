@@ -13,7 +13,7 @@ PortStatus NicDevice::port_status(PortId port) const {
   const std::lock_guard lock(mutex_);
   if (!alive_ || port.value < 1 || port.value > ports_.size()) return {};
   const port::Link link = ports_[port.value - 1u]->link();
-  return {.admin_enabled = true,
+  return {.admin_enabled = driver_->port_admin(port),
           .link_up = link.up,
           .link_mtu = link.mtu,
           .bits_per_second = link.bits_per_second};
@@ -134,6 +134,7 @@ int NicDevice::destroy_qp(QueuePair* queue) {
     std::unique_lock<std::mutex> recv_consumers;
     if (&send != &recv) recv_consumers = std::unique_lock(recv.consumers());
     nic_->destroy_qp(steady_now(), qp->nic_qp());
+    qp->release_profiles();
     if (driver_ != nullptr) driver_->discard_unsent();
     --send.users;
     --recv.users;

@@ -17,6 +17,7 @@
 #include "lib/device_settings.h"
 #include "lib/progress.h"
 #include "nic/nic.h"
+#include "node/profile_store.h"
 #include "port/seat.h"
 #include "port/udp_port.h"
 
@@ -25,7 +26,11 @@ namespace mrc::lib {
 class NicCq;
 class NicQp;
 
-class NicDevice final : public Device, private nic::Observer, private nic::CongestionMaker {
+class NicDevice final : public Device,
+                        private nic::Observer,
+                        private nic::CongestionMaker,
+                        private node::ProfileListener,
+                        private engine::EventSink {
  public:
   static Result<std::shared_ptr<NicDevice>> open(const DeviceConfig& config, const DeviceSettings& settings);
   ~NicDevice() override;
@@ -45,6 +50,10 @@ class NicDevice final : public Device, private nic::Observer, private nic::Conge
   int destroy_qp(QueuePair* qp) override;
   void listen(DeviceListener* listener) override;
   void unlisten(DeviceListener* listener) override;
+  node::ProfileStore& profiles() override { return *profiles_; }
+  int set_port_admin(PortId port, bool enabled) override;
+  int endpoint_batch(std::span<const EndpointRequest> requests, Duration timeout,
+                     std::vector<EndpointAnswer>& answers) override;
 
   // --- for CQs and QPs of this device ---
   /// Holds the NIC; afterwards listeners hear what happened.
@@ -73,6 +82,10 @@ class NicDevice final : public Device, private nic::Observer, private nic::Conge
   /// Accesses beyond those of the NIC: reads stay on this device. Null when the key does not allow it.
   std::byte* readable(nic::PdId pd, std::uint32_t rkey, std::uint64_t va, std::uint64_t length) const;
   bool owns(const Gid& gid) const;
+  /// Narrates what QPs with an EV profile see of their paths.
+  engine::EventSink* path_sink() { return this; }
+  /// What a CC profile says, from when a QP names it.
+  void remember_cc(std::uint64_t id, const engine::CcProfile& profile) { cc_profiles_[id] = profile; }
 
   // --- around fork ---
   void before_fork();
@@ -94,6 +107,11 @@ class NicDevice final : public Device, private nic::Observer, private nic::Conge
   void on_established(nic::Qp& qp) override;
   void on_local_port(PortId port, bool up) override;
   bool on_tagged(nic::Qp& qp, nic::Cqe& entry) override;
+  void on_endpoint_result(const nic::EndpointResult& result) override;
+  // engine::EventSink: under mutex_
+  void on_event(const engine::Event& event) override;
+  // node::ProfileListener
+  void on_ev_denied(std::uint64_t profile, std::uint32_t slot, bool denied) override;
   // nic::CongestionMaker
   std::unique_ptr<engine::Congestion> make(std::uint64_t profile, const nic::Peer& peer,
                                            std::uint16_t path_mtu) override;
@@ -109,8 +127,12 @@ class NicDevice final : public Device, private nic::Observer, private nic::Conge
   void tell_one(const Notice& notice);
   void forget(const void* who);
 
+  struct Batch;  // a call of endpoint_batch that waits
+
   DeviceConfig config_;
   DeviceSettings settings_;
+  std::unique_ptr<node::ProfileStore> profiles_;
+  std::map<std::uint64_t, engine::CcProfile> cc_profiles_;
   Limits limits_;
   std::shared_ptr<port::Seat> seat_;
   std::vector<std::unique_ptr<port::UdpPort>> ports_;
@@ -122,6 +144,7 @@ class NicDevice final : public Device, private nic::Observer, private nic::Conge
   std::atomic<bool> has_notices_{false};
   std::vector<Notice> telling_;
   std::set<DeviceListener*> listeners_;
+  std::set<Batch*> batches_;
   std::map<std::uint32_t, int> pds_;  // objects in each
   std::uint32_t last_pd_ = 0;
   std::map<std::uint32_t, Access> accesses_;  // of each region, by key

@@ -7,6 +7,7 @@
 #include "lib/nic_cq.h"
 #include "lib/nic_device.h"
 #include "lib/nic_qp.h"
+#include "node/local_profiles.h"
 
 namespace mrc::lib {
 namespace {
@@ -37,11 +38,18 @@ NicDevice::NicDevice(const DeviceConfig& config, const DeviceSettings& settings)
                        }
                      }},
                 {settings.spin, settings.aside}) {
+  node::ProfileLimits profile_limits;
+  profile_limits.ports = static_cast<std::uint32_t>(config.ports.size());
+  profiles_ = std::make_unique<node::LocalProfiles>(profile_limits);
+  profiles_->listen(this);
   notices_.reserve(64);
   telling_.reserve(64);
 }
 
-NicDevice::~NicDevice() { progress_.stop(); }
+NicDevice::~NicDevice() {
+  progress_.stop();
+  profiles_->unlisten(this);
+}
 
 Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
                                                    const DeviceSettings& settings) {
@@ -117,7 +125,11 @@ nic::PathTable NicDevice::make_auto_paths() {
   return std::make_shared<const std::vector<engine::Path>>(std::move(paths));
 }
 
-std::unique_ptr<engine::Congestion> NicDevice::make(std::uint64_t, const nic::Peer&, std::uint16_t path_mtu) {
+std::unique_ptr<engine::Congestion> NicDevice::make(std::uint64_t id, const nic::Peer&,
+                                                    std::uint16_t path_mtu) {
+  if (const auto named = cc_profiles_.find(id); id != 0 && named != cc_profiles_.end()) {
+    if (auto made = engine::make_congestion(named->second)) return std::move(*made);
+  }
   engine::LinkFacts facts;
   facts.mtu = engine::cc_bytes_max(path_mtu);
   engine::CcProfile profile = engine::CcProfile::defaults(facts);

@@ -244,6 +244,56 @@ TEST_F(TwoDevices, ReadsStayAtHomeAndFollowWrites) {
   EXPECT_EQ(qa->post_send(std::span(&requests[1], 1)).error, EOPNOTSUPP);  // its peer is elsewhere
 }
 
+TEST_F(TwoDevices, ProbesAreAnsweredAndTimed) {
+  EndpointRequest probe;
+  probe.from = a.device->config().ports[0].address;
+  probe.to = probe.from;
+  probe.ev = Ev(61000);
+  probe.port = PortId(1);
+  std::vector<EndpointAnswer> answers;
+  const std::vector<EndpointRequest> four(4, probe);
+  ASSERT_EQ(a.device->endpoint_batch(four, 20s, answers), 0);
+  ASSERT_EQ(answers.size(), 4u);
+  for (const EndpointAnswer& answer : answers) EXPECT_GT(answer.rtt, 0ns);
+  probe.to = loopback("nobody", 77).ports[0].address;
+  EXPECT_EQ(a.device->endpoint_batch(std::span(&probe, 1), 20ms, answers), ETIMEDOUT);
+  EXPECT_TRUE(answers.empty());
+  probe.port = PortId(2);
+  EXPECT_EQ(a.device->endpoint_batch(std::span(&probe, 1), 20ms, answers), EINVAL);
+}
+
+TEST_F(TwoDevices, ADisabledPortIsDownUntilItIsEnabled) {
+  ASSERT_EQ(a.device->set_port_admin(PortId(1), false), 0);
+  EXPECT_FALSE(a.device->port_status(PortId(1)).active());
+  ASSERT_EQ(write(0, 0, 5000, 7).error, 0);
+  ASSERT_EQ(a.device->set_port_admin(PortId(1), true), 0);
+  EXPECT_EQ(a.poll(1).at(0).status, WorkStatus::success);
+  EXPECT_EQ(a.device->set_port_admin(PortId(2), true), EINVAL);
+}
+
+TEST_F(TwoDevices, AQpTakesItsPathsFromAProfile) {
+  node::ProfileStore& profiles = a.device->profiles();
+  node::EvChange make;
+  make.state = node::ProfileState::offline;
+  make.mode = node::EvMode::automatic;
+  make.count = 4;
+  ASSERT_EQ(profiles.modify_ev(9, make).error, 0);
+  QueuePair* named = a.create();
+  QpAttributes with = attributes(b, qb->qpn());
+  with.ev_profile = 9;
+  EXPECT_EQ(named->modify(QpState::init, with), EINVAL);  // not ONLINE
+  node::EvChange online;
+  online.state = node::ProfileState::online;
+  online.min_active = 1;
+  online.event_mask = 0;
+  ASSERT_EQ(profiles.modify_ev(9, online).error, 0);
+  ASSERT_EQ(named->modify(QpState::init, with), 0);
+  EXPECT_EQ(profiles.ev(9).users, 1u);
+  ASSERT_EQ(named->modify(QpState::rtr, with), 0);
+  ASSERT_EQ(named->modify(QpState::reset, with), 0);
+  EXPECT_EQ(profiles.ev(9).users, 0u);
+}
+
 TEST_F(TwoDevices, IdleCostsNothing) {
   ASSERT_EQ(write(0, 0, 100'000, 7).error, 0);
   a.poll(1);

@@ -20,6 +20,12 @@ std::uint64_t total_length(std::span<const Sge> sges) {
 
 constexpr std::uint8_t kLongestTimeout = 24;
 
+nic::PathTable paths_of(const node::EvSet& set) {
+  std::vector<engine::Path> paths;
+  for (const node::ResolvedEv& ev : set.evs) paths.push_back({ev.ev, ev.port});
+  return std::make_shared<const std::vector<engine::Path>>(std::move(paths));
+}
+
 }  // namespace
 
 NicCq& NicQp::send_cq() const { return static_cast<NicCq&>(*init_.send_cq); }
@@ -47,9 +53,11 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
     case QpState::reset:
       reads_.clear();
       error = nic.reset(now, *qp_);
+      release_profiles();
       break;
     case QpState::init:
-      error = attributes.ev_profile != 0 || attributes.cc_profile != 0 ? EINVAL : nic.init(*qp_);
+      error = acquire_profiles(attributes);
+      if (error == 0) error = nic.init(*qp_);
       break;
     case QpState::rtr: error = connect(now, attributes); break;
     case QpState::rts: error = start(now, attributes); break;
@@ -78,7 +86,16 @@ int NicQp::connect(Time now, const QpAttributes& a) {
   c.path_settings.spray_unit = device_.settings().spray_unit;
   c.responder.trim_nack = a.peer_trim_nack;
   c.responder.service_time = a.peer_service_time;
-  return device_.nic().connect(now, *qp_, c);
+  if (evs_) {
+    c.paths = paths_of(*evs_);
+    c.path_settings.min_active = static_cast<std::uint16_t>(evs_->min_active);
+    c.sink = device_.path_sink();
+  }
+  const int error = device_.nic().connect(now, *qp_, c);
+  for (std::uint32_t slot = 0; error == 0 && evs_ && slot < evs_->evs.size(); ++slot) {
+    if (evs_->evs[slot].denied) set_denied(now, slot, true);
+  }
+  return error;
 }
 
 int NicQp::start(Time now, const QpAttributes& a) {

@@ -31,7 +31,12 @@ class NicQp final : public QueuePair {
   /// A read's turn has come: everything before it is done. Fills in how it went; false when nobody wants to
   /// hear.
   bool finish_read(nic::Cqe& entry);
-  void drop_reads() { reads_.clear(); }
+  const QpAttributes& attributes() const { return attributes_; }
+  /// The engine's word on one of our paths, and the controller's.
+  void note_path(const engine::PathChanged& change);
+  void set_denied(Time now, std::uint32_t slot, bool denied);
+  /// Lets go of the profiles. Call it before the QP goes.
+  void release_profiles();
 
   static constexpr std::uint8_t kReadTag = 1;
 
@@ -43,6 +48,7 @@ class NicQp final : public QueuePair {
     bool signaled;
     std::vector<Sge> sges;
   };
+  int acquire_profiles(const QpAttributes& attributes);
   int connect(Time now, const QpAttributes& attributes);
   int start(Time now, const QpAttributes& attributes);
   int post_one(Time now, const SendRequest& request);
@@ -54,6 +60,9 @@ class NicQp final : public QueuePair {
   nic::Qp* qp_ = nullptr;
   QpAttributes attributes_;
   std::deque<Read> reads_;
+  std::optional<node::EvSet> evs_;  // of the EV profile, if any
+  bool holds_cc_ = false;
+  std::vector<bool> reported_bad_;  // per slot, to the profile
 };
 
 }  // namespace mrc::lib

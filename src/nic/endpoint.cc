@@ -62,7 +62,11 @@ Verdict Endpoint::handle_response(Time now, const wire::Packet& packet, const wi
     if (!r.open || r.due || r.id != id || r.work.to != source) continue;
     r.open = false;
     --open_requests_;
-    result = {r.work.cookie, true, now - r.sent, envelope.port};
+    // What the peer held the request for came back on top of our timestamp.
+    const wire::Timestamp echo = std::get<wire::EndpointResponse>(packet.body).timestamp;
+    const Duration held{std::int64_t{static_cast<std::uint16_t>(echo.ticks - ticks(r.sent).ticks)} << 7};
+    const bool known = held.count() > 0 && held < now - r.sent;
+    result = {r.work.cookie, true, known ? now - r.sent - held : now - r.sent, envelope.port, known};
     return Verdict::ok;
   }
   return Verdict::stale;
@@ -78,6 +82,15 @@ int Endpoint::post(Time now, const EndpointWork& work) {
     return 0;
   }
   return ENOBUFS;
+}
+
+void Endpoint::cancel(std::uint64_t cookie) {
+  for (Request& r : requests_) {
+    if (!r.open || r.work.cookie != cookie) continue;
+    r.open = false;
+    --open_requests_;
+    if (r.due) --due_requests_;
+  }
 }
 
 void Endpoint::announce(Time, Peer& peer) {
@@ -152,7 +165,7 @@ bool Endpoint::poll_request(Time now, PortMask room, EndpointPacket& out) {
     r.sent = now;
     wire::Envelope envelope{r.work.ev, r.work.port, wire::TrafficClass::no_trim, wire::Ecn::ect0};
     const wire::EndpointRequest request{r.work.op, r.work.port_status, ticks(now)};
-    out = {packet_to_endpoint(Psn(r.id), request), envelope, r.work.to};
+    out = {packet_to_endpoint(Psn(r.id), request), envelope, r.work.to, r.work.dscp};
     return true;
   }
   return false;

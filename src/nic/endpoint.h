@@ -22,6 +22,7 @@ struct EndpointWork {
   Ev ev;
   PortId port;
   PortMask port_status;  // for a Port Status Update
+  std::uint8_t dscp = kDscpByClass;
   std::uint64_t cookie = 0;
 };
 
@@ -30,7 +31,8 @@ struct EndpointResult {
   std::uint64_t cookie = 0;
   bool answered = false;
   Duration rtt{};
-  PortId port;  // the answer arrived there
+  PortId port;                    // the answer arrived there
+  bool service_time_out = false;  // the peer's holding time is not in it
 };
 
 /// One packet of QP 2 to send.
@@ -38,6 +40,7 @@ struct EndpointPacket {
   wire::Packet packet;
   wire::Envelope envelope;
   Gid to;
+  std::uint8_t dscp = kDscpByClass;
 };
 
 class Endpoint {
@@ -54,6 +57,8 @@ class Endpoint {
                           const Gid& source, Peer* peer, EndpointResult& result);
   /// ENOBUFS when too many are open.
   int post(Time now, const EndpointWork& work);
+  std::size_t room() const { return requests_.size() - open_requests_; }
+  void cancel(std::uint64_t cookie);
   /// Tell the peer which of our ports are up, again and again until it answers.
   void announce(Time now, Peer& peer);
   void forget(Peer& peer) { List<Peer, AnnounceTag>::remove(peer); }

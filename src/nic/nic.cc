@@ -86,7 +86,8 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   qp.pkey = connect.pkey;
   qp.limits = limits_of(qp.made, connect);
   qp.packet_bytes = engine::cc_bytes_max(connect.path_mtu);
-  qp.engine.emplace(engine_config(qp, connect, config_.seed), *qp.context->congestion, pool_, config_.sink);
+  qp.engine.emplace(engine_config(qp, connect, config_.seed), *qp.context->congestion, pool_,
+                    connect.sink != nullptr ? connect.sink : config_.sink);
   timers_.make_room(3 * std::size_t{qps_.size()} + 1);  // a QP, its context and its peer
   qp.engine->modify(now, QpState::init);
   for (const std::uint64_t wr_id : qp.early_receives) qp.engine->post_receive(wr_id);

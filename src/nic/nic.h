@@ -136,6 +136,9 @@ class Nic {
   void set_port(Time now, PortId port, bool up);
   PortMask ports_up() const { return up_; }
   int post_endpoint(Time now, const EndpointWork& work) { return endpoint_.post(now, work); }
+  /// How many more can be posted; and no result for one whose poster no longer waits.
+  std::size_t endpoint_room() const { return endpoint_.room(); }
+  void cancel_endpoint(std::uint64_t cookie) { endpoint_.cancel(cookie); }
   /// What a peer said about its ports to another process of this node.
   void note_peer_ports(Time now, const Gid& source, PortMask up);
 

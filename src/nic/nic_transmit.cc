@@ -81,7 +81,7 @@ bool Nic::send_endpoint(Time now, PortMask room, Departure& out) {
   out.transmit.envelope = packet.envelope;
   out.to = packet.to;
   out.peer = kNoPeer;
-  out.dscp = kDscpByClass;
+  out.dscp = packet.dscp;
   out.payload.count = 0;
   return true;
 }

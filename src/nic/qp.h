@@ -49,6 +49,7 @@ struct QpConnect {
   std::uint64_t cc_profile = 0;
   PathTable paths;  // null: the NIC's own
   engine::PathSettings path_settings;
+  engine::EventSink* sink = nullptr;  // null: the NIC's own
   engine::ResponderSettings responder;
 };
 
