@@ -28,6 +28,11 @@ class Docs(unittest.TestCase):
                     with self.subTest(f"{path.relative_to(ROOT)}: {target}"):
                         self.assertTrue((path.parent / target).exists())
 
+    def test_every_module_has_its_sentence(self):
+        modules = re.findall(r'^  "(\w+):', (ROOT / "cmake/modules.cmake").read_text(), re.MULTILINE)
+        rows = re.findall(r"^\| (\w+) \|", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
+        self.assertLessEqual(set(modules), set(rows), "docs/architecture.md lacks a row")
+
     def test_commands_run(self):
         seen = 0
         for path in documents():
