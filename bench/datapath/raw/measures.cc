@@ -120,4 +120,28 @@ std::optional<PingResult> measure_ping(const Sandbox& sandbox, const PingPlan& p
   return PingResult{percentile_us(*meeting, 0.5), percentile_us(*meeting, 0.99)};
 }
 
+std::optional<double> measure_cost_ns(const Sandbox& sandbox, const CostPlan& plan) {
+  LinkPlan link{.v6 = plan.v6, .train = plan.train, .packet_bytes = plan.packet_bytes};
+  std::unique_ptr<Link> sender, receiver;
+  sandbox.left([&] { sender = open_link(plan.via, link); });
+  link.left = false;
+  sandbox.right([&] { receiver = open_link(plan.via, link); });
+  if (sender == nullptr || receiver == nullptr) return std::nullopt;
+  std::uint64_t packets = 0, bytes = 0, cost = 0;
+  sandbox.left([&] {
+    const std::uint64_t limit = static_cast<std::uint64_t>(plan.seconds * 1e9);
+    const std::uint64_t start = cpu_ns();
+    for (std::uint64_t spent = 0; spent < limit; spent = cost) {
+      for (int i = 0; i < 64; ++i) {
+        if (!sender->send_one()) return;
+        for (unsigned got = 0; got < plan.train;) got += receiver->receive(bytes);
+        packets += plan.train;
+      }
+      cost = cpu_ns() - start;
+    }
+  });
+  if (packets == 0) return std::nullopt;
+  return static_cast<double>(cost) / static_cast<double>(packets);
+}
+
 }  // namespace mrc::bench

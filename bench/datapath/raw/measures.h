@@ -36,8 +36,20 @@ struct PingResult {
   double half_rtt_us_p99 = 0;
 };
 
+/// What a packet costs in CPU time, both ends together: one thread sends a train, takes it in, and goes on.
+/// No packet is lost and nobody waits, so the figure is steady on a busy machine too.
+struct CostPlan {
+  std::string via = "socket";
+  unsigned train = 1;
+  unsigned packet_bytes = 4160;
+  double seconds = 1;
+  bool v6 = true;
+};
+
 using port::testing::Sandbox;
 std::optional<StreamResult> measure_stream(const Sandbox& sandbox, const StreamPlan& plan);
 std::optional<PingResult> measure_ping(const Sandbox& sandbox, const PingPlan& plan);
+
+std::optional<double> measure_cost_ns(const Sandbox& sandbox, const CostPlan& plan);
 
 }  // namespace mrc::bench

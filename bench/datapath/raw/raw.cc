@@ -52,6 +52,30 @@ Row ping_row(const std::string& name, const PingPlan& plan) {
           {}};
 }
 
+Row cost_row(const std::string& name, const CostPlan& plan) {
+  return {name,
+          "ns",
+          [plan](const Sandbox& sandbox) -> std::optional<Sample> {
+            const auto cost = measure_cost_ns(sandbox, plan);
+            if (!cost) return std::nullopt;
+            return Sample{*cost, 0};
+          },
+          {},
+          {}};
+}
+
+std::vector<Row> cost_rows_of(const std::string& via, const std::vector<unsigned>& trains, double seconds,
+                              bool v6) {
+  std::vector<Row> out;
+  for (const unsigned train : trains)
+    if (train == 1 || via == "socket" || via == "udp")
+      out.push_back(cost_row(via + "_cost_train_" + std::to_string(train),
+                             {.via = via, .train = train, .seconds = seconds, .v6 = v6}));
+  out.push_back(
+      cost_row(via + "_cost_8_bytes", {.via = via, .packet_bytes = 8, .seconds = seconds, .v6 = v6}));
+  return out;
+}
+
 std::vector<Row> rows_of(const std::string& via, const std::vector<unsigned>& trains, double seconds,
                          bool v6) {
   std::vector<Row> out;
@@ -113,7 +137,7 @@ int main_of_raw(int argc, char** argv) {
   app.footer("Example: bench_raw --seconds 0.5 --rounds 5 --via socket --via udp --json");
   double seconds = 1;
   unsigned rounds = 3, mtu = 9000;
-  bool json = false, v4 = false;
+  bool json = false, v4 = false, cost = false;
   std::vector<std::string> ways = {"socket", "udp"};
   std::vector<unsigned> trains = {1, 2, 4, 8, 15};
   app.add_option("--seconds", seconds, "of each measurement")->check(CLI::Range(0.05, 60.0));
@@ -122,6 +146,8 @@ int main_of_raw(int argc, char** argv) {
   app.add_option("--via", ways, "socket (plain system calls), or a port: udp, packet, xdp, xdp_generic")
       ->check(CLI::IsMember({"socket", "udp", "packet", "xdp", "xdp_generic"}));
   app.add_option("--train", trains, "packets in one send")->check(CLI::Range(1, 15));
+  app.add_flag("--cost", cost,
+               "CPU time per packet, both ends in one thread, instead of rates: steady on a busy machine");
   app.add_flag("--v4", v4, "IPv4 instead of IPv6");
   app.add_flag("--json", json, "print JSON instead of a table");
   CLI11_PARSE(app, argc, argv);
@@ -132,7 +158,7 @@ int main_of_raw(int argc, char** argv) {
   }
   std::vector<Row> all;
   for (const std::string& via : ways)
-    for (Row& row : rows_of(via, trains, seconds, !v4)) all.push_back(std::move(row));
+    for (Row& row : (cost ? cost_rows_of : rows_of)(via, trains, seconds, !v4)) all.push_back(std::move(row));
   for (unsigned round = 0; round < rounds; ++round)
     for (Row& row : all)
       if (const auto sample = row.run(**sandbox)) {
