@@ -27,7 +27,7 @@ struct DriverSettings {
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
 ///
 /// turn(now) takes what has arrived, lets timers run, and sends what is ready. When it returns false there is
-/// nothing to do until a port's wait_fd() is readable, its tx_blocked_fd() is writable, or next_timeout().
+/// nothing to do until a port's wait_fd() or event_fd() is readable, its tx_blocked_fd() is writable, or next_timeout().
 /// REQUIRES: the NIC and the ports outlive it; one thread at a time; `now` never runs backwards.
 class Driver {
  public:

@@ -34,6 +34,7 @@ NicDevice::NicDevice(const DeviceConfig& config, const DeviceSettings& settings)
                        const std::lock_guard lock(mutex_);
                        for (const auto& port : ports_) {
                          readable.push_back(port->wait_fd());
+                         if (port->event_fd() >= 0) readable.push_back(port->event_fd());
                          if (port->tx_blocked_fd() >= 0) writable.push_back(port->tx_blocked_fd());
                        }
                      }},

@@ -51,8 +51,9 @@ Result<std::unique_ptr<FramedPort>> FramedPort::open(std::unique_ptr<Port> frame
   if (!decoy) return decoy.error();
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) return errno_error("open an epoll set");
-  for (const int fd : {frames->wait_fd(), neighbours->fd()}) {
+  for (const int fd : {frames->event_fd(), neighbours->fd()}) {
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+    if (fd < 0) continue;
     if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) < 0) return errno_error("watch a port");
   }
   return std::unique_ptr<FramedPort>(new FramedPort(std::move(frames), options, *mac, std::move(*neighbours),

@@ -28,7 +28,8 @@ class FramedPort final : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override;
   std::size_t rx(std::span<RxPacket> out) override;
-  int wait_fd() const override { return epoll_.get(); }
+  int wait_fd() const override { return frames_->wait_fd(); }
+  int event_fd() const override { return epoll_.get(); }
   int tx_blocked_fd() const override { return frames_->tx_blocked_fd(); }
   void service() override;
   std::optional<Link> poll_link_event() override { return frames_->poll_link_event(); }

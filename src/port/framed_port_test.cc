@@ -125,8 +125,7 @@ TEST_P(FramedPortTest, FindsANeighbourThatTheKernelDoesNotKnowYet) {
     ASSERT_EQ(left->tx({&out.train, 1}), 1u);
     if (out.train.error == 0) break;
     EXPECT_EQ(out.train.error, EHOSTUNREACH);
-    pollfd ready{left->wait_fd(), POLLIN, 0};
-    ::poll(&ready, 1, 100);
+    testing::wait(*left);
     left->service();
   }
   EXPECT_EQ(out.train.error, 0);

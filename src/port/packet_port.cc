@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -81,20 +80,11 @@ Result<std::unique_ptr<PacketPort>> PacketPort::open(const PacketPortOptions& op
   if (!watch) return watch.error();
   auto socket = open_socket(options, *interface);
   if (!socket) return socket.error();
-  Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll) return errno_error("open an epoll set");
-  for (const int fd : {socket->get(), watch->fd()}) {
-    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-    if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) < 0) return errno_error("watch a packet socket");
-  }
-  return std::unique_ptr<PacketPort>(new PacketPort(std::move(*socket), std::move(epoll), std::move(*watch)));
+  return std::unique_ptr<PacketPort>(new PacketPort(std::move(*socket), std::move(*watch)));
 }
 
-PacketPort::PacketPort(Fd socket, Fd epoll, LinkWatch watch)
-    : socket_(std::move(socket)),
-      epoll_(std::move(epoll)),
-      watch_(std::move(watch)),
-      storage_(new Storage()) {
+PacketPort::PacketPort(Fd socket, LinkWatch watch)
+    : socket_(std::move(socket)), watch_(std::move(watch)), storage_(new Storage()) {
   for (std::size_t i = 0; i < kMaxBurst; ++i) {
     storage_->out_pieces[i][0] = {&storage_->out_offload[i], sizeof(OffloadHeader)};
     storage_->out[i].msg_hdr = {};

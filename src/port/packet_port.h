@@ -26,7 +26,8 @@ class PacketPort final : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override;
   std::size_t rx(std::span<RxPacket> out) override;
-  int wait_fd() const override { return epoll_.get(); }
+  int wait_fd() const override { return socket_.get(); }
+  int event_fd() const override { return watch_.fd(); }
   int tx_blocked_fd() const override { return blocked_ ? socket_.get() : -1; }
   void service() override;
   std::optional<Link> poll_link_event() override { return watch_.poll_event(); }
@@ -43,7 +44,7 @@ class PacketPort final : public Port {
 
   struct Storage;
 
-  PacketPort(Fd socket, Fd epoll, LinkWatch watch);
+  PacketPort(Fd socket, LinkWatch watch);
   bool is_sound(const TxTrain& train) const;
   void fill(std::size_t i, const TxTrain& train);
   std::size_t push(std::span<TxTrain> burst);
@@ -51,7 +52,6 @@ class PacketPort final : public Port {
   bool show(std::size_t i, RxPacket& out);
 
   Fd socket_;
-  Fd epoll_;
   LinkWatch watch_;
   std::unique_ptr<Storage> storage_;
   Counters counters_;

@@ -120,9 +120,12 @@ class Port {
   /// Takes what has arrived, at most out.size() packets, without waiting. 0 means that nothing is there.
   virtual std::size_t rx(std::span<RxPacket> out) = 0;
 
-  /// Becomes readable when rx() or service() has something to do. Level-triggered: drain rx() before
-  /// sleeping.
+  /// Readable when packets have arrived. Level-triggered: drain rx() before sleeping. Sleep on it with
+  /// poll(): a socket that sits in an epoll set pays for a wake-up at every packet, also while its owner
+  /// spins.
   virtual int wait_fd() const = 0;
+  /// Readable when service() has something to do: sleep on it as well. -1: never.
+  virtual int event_fd() const { return -1; }
   /// After tx() took fewer than all: an fd that polls writable when it is worth trying again; else -1.
   virtual int tx_blocked_fd() const { return -1; }
 

@@ -50,9 +50,9 @@ void tell(int pipe, const Report& report) {
   }
   tell(pipe, {Report::seated, (*seat)->index(), 0, 0, 0});
   for (;;) {
-    pollfd ready[] = {{(*port)->wait_fd(), POLLIN, 0}, {pipe, POLLIN, 0}};
-    ::poll(ready, 2, -1);
-    if (ready[1].revents != 0) ::_exit(0);
+    pollfd ready[] = {{(*port)->wait_fd(), POLLIN, 0}, {(*port)->event_fd(), POLLIN, 0}, {pipe, POLLIN, 0}};
+    ::poll(ready, 3, -1);
+    if (ready[2].revents != 0) ::_exit(0);
     (*port)->service();
     RxPacket packets[8];
     while (const std::size_t n = (*port)->rx(packets))

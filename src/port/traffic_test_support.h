@@ -36,6 +36,12 @@ inline Arrival keep(const RxPacket& p) {
           p.arrival_ns};
 }
 
+/// Sleeps until the port has something to say, a tenth of a second at most.
+inline void wait(const Port& port) {
+  pollfd ready[] = {{port.wait_fd(), POLLIN, 0}, {port.event_fd(), POLLIN, 0}};
+  ::poll(ready, 2, 100);
+}
+
 /// Waits (on wait_fd, as a caller of the port should) until `n` packets are in, or two seconds have passed.
 inline std::vector<Arrival> receive(Port& port, std::size_t n, int timeout_ms = 2000) {
   std::vector<Arrival> got;
@@ -45,8 +51,7 @@ inline std::vector<Arrival> receive(Port& port, std::size_t n, int timeout_ms = 
     const std::size_t count = port.rx(packets);
     for (std::size_t i = 0; i < count; ++i) got.push_back(keep(packets[i]));
     if (count != 0) continue;
-    pollfd ready{port.wait_fd(), POLLIN, 0};
-    ::poll(&ready, 1, 100);
+    wait(port);
     port.service();
   }
   return got;

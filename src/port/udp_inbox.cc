@@ -25,7 +25,6 @@ Status UdpInbox::open_alone(const ReceiveSocketOptions& options) {
   if (!socket) return socket.error();
   own_ = std::move(*socket);
   socket_ = own_.get();
-  watch(socket_);
   return Done{};
 }
 
@@ -39,7 +38,7 @@ Status UdpInbox::open_shared(const ReceiveSocketOptions& options, const Address&
   socket_ = (*group)->sockets[seat_->index()].get();
   endpoint_socket_ = (*group)->sockets[seat_->steering().endpoint_index()].get();
   strays_.emplace(std::move(*strays));
-  for (const int fd : {socket_, seat_->fd(), strays_->fd()}) watch(fd);
+  for (const int fd : {seat_->fd(), strays_->fd()}) watch(fd);
   endpoint_receiver_.emplace(local);
   follow_endpoint();
   return Done{};

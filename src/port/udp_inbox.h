@@ -19,7 +19,7 @@ class UdpInbox {
                                std::shared_ptr<Seat> seat);
 
   std::size_t receive(std::span<RxPacket> out, Counters& counters);
-  /// Looks at everything but the main socket. `epoll` already watches it all.
+  /// Looks at everything but the main socket; epoll() watches just that.
   void service();
 
   int socket() const { return socket_; }

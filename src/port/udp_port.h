@@ -34,7 +34,8 @@ class UdpPort final : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override { return sender_.send(trains, counters_); }
   std::size_t rx(std::span<RxPacket> out) override { return inbox_.receive(out, counters_); }
-  int wait_fd() const override { return inbox_.epoll(); }
+  int wait_fd() const override { return inbox_.socket(); }
+  int event_fd() const override { return inbox_.epoll(); }
   int tx_blocked_fd() const override { return sender_.blocked_fd(); }
   void service() override;
   std::optional<Link> poll_link_event() override { return watch_.poll_event(); }

@@ -131,6 +131,44 @@ TEST_P(UdpPortTest, SendsABurstOverSeveralPathsInOrder) {
   }
 }
 
+/// Paths in steady use move to connected sockets: nothing of it may show, whatever changes from train to
+/// train.
+TEST_P(UdpPortTest, SteadyPathsAreCarriedAsTheOthersAre) {
+  struct Way {
+    std::uint16_t source_port;
+    std::uint32_t flow_label;
+    std::uint8_t tos;
+  };
+  const Way ways[] = {{52000, 1, 0x4A}, {52000, 1, 0xB8}, {52000, 2, 0x4A}, {52001, 1, 0x4A}};
+  for (unsigned i = 0; i < 400; ++i) {
+    const Way& way = ways[i % 100 < 60 ? 0 : i % 4];
+    TestTrain out(pattern(300 + i, i), i % 3 == 0 ? 100 : 300 + i, right_address_, way.source_port);
+    out.train.flow_label = way.flow_label;
+    out.train.tos = way.tos;
+    ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+    ASSERT_EQ(out.train.error, 0);
+    const auto got = receive(*right_, out.train.packets);
+    ASSERT_EQ(got.size(), out.train.packets);
+    std::string joined;
+    for (const Arrival& packet : got) {
+      joined += packet.bytes;
+      ASSERT_EQ(packet.source_port, way.source_port);
+      ASSERT_EQ(packet.flow_label, v4() ? 0 : way.flow_label);
+      ASSERT_EQ(packet.tos, way.tos);
+    }
+    ASSERT_EQ(joined, out.bytes);
+  }
+}
+
+TEST_P(UdpPortTest, APeerThatIsNotThereIsLossNotAnError) {
+  right_.reset();
+  for (int i = 0; i < 50; ++i) {
+    TestTrain out(pattern(100), 100, right_address_, 52002);
+    ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+    EXPECT_EQ(out.train.error, 0);
+  }
+}
+
 TEST_P(UdpPortTest, ABadTrainStopsNoOther) {
   TestTrain good(pattern(64), 64, right_address_, 50005), again(pattern(65, 2), 65, right_address_, 50005);
   TestTrain too_long(pattern(20000), 20000, right_address_, 50005);
@@ -171,8 +209,7 @@ TEST_P(UdpPortTest, TellsLinkChangesOnce) {
   ASSERT_TRUE(sandbox_->right_shell("ip link set r0 down"));
   const auto wait_for = [&](bool up) {
     for (int i = 0; i < 50; ++i) {
-      pollfd ready{left_->wait_fd(), POLLIN, 0};
-      ::poll(&ready, 1, 100);
+      testing::wait(*left_);
       left_->service();
       if (const auto event = left_->poll_link_event(); event && event->up == up) return true;
     }

@@ -109,14 +109,21 @@ bool UdpReceiver::refill(int fd, Counters& counters) {
   const int got = ::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT, nullptr);
   if (got <= 0) {
     batch_ = 1;
+    full_before_ = false;
     return false;
   }
   available_ = static_cast<std::uint32_t>(got);
-  // A quiet socket is asked for one message, so that the answer isn't delayed by asking for a second one in
-  // vain.
-  batch_ = available_ == batch_ ? std::min(batch_ * 2, kMaxMessages) : std::max(available_, 1u);
+  adapt(available_ == batch_);
   for (std::uint32_t i = 0; i < available_; ++i) open_message(i, counters);
   return true;
+}
+
+/// Asks for more messages at a time while reads come back full. A quiet socket is asked for one: asking for a
+/// second in vain would delay the first.
+void UdpReceiver::adapt(bool full) {
+  if (!full) batch_ = available_;
+  if (full && full_before_) batch_ = std::min(batch_ * 2, kMaxMessages);
+  full_before_ = full && !full_before_;
 }
 
 void UdpReceiver::open_message(std::size_t i, Counters& counters) {

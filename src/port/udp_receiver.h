@@ -29,6 +29,7 @@ class UdpReceiver {
 
   void rearm(std::size_t i);
   bool refill(int fd, Counters& counters);
+  void adapt(bool full);
   void open_message(std::size_t i, Counters& counters);
   void note_overruns(std::uint32_t total, Counters& counters);
   std::size_t split(std::span<RxPacket> out);
@@ -37,7 +38,8 @@ class UdpReceiver {
   std::unique_ptr<std::byte[]> storage_;
   std::unique_ptr<Message[]> messages_;
   std::unique_ptr<mmsghdr[]> headers_;
-  std::uint32_t batch_ = 1;      // messages to ask for: grows while reads come back full
+  std::uint32_t batch_ = 1;  // messages to ask for: grows while reads come back full
+  bool full_before_ = false;
   std::uint32_t available_ = 0;  // messages of the last read
   std::uint32_t current_ = 0;    // message being split
   std::uint32_t offset_ = 0;     // into it

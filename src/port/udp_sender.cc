@@ -46,11 +46,15 @@ UdpSender::UdpSender(Options options)
     : options_(std::move(options)),
       v4_(options_.sockets.local.is_v4()),
       sockets_(options_.sockets),
+      connected_({.local = options_.sockets.local,
+                  .interface = options_.sockets.interface,
+                  .udp_port = options_.udp_port,
+                  // A connected IPv4 socket numbers its packets, and the identification is part of the iCRC.
+                  .limit = v4_ || !options_.sockets.flow_label ? 0 : options_.connected}),
       messages_(new Message[kMaxBurst]()),
       headers_(new mmsghdr[kMaxBurst]()) {
   for (std::size_t i = 0; i < kMaxBurst; ++i) {
     headers_[i].msg_hdr.msg_name = &messages_[i].v4;
-    headers_[i].msg_hdr.msg_namelen = v4_ ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     headers_[i].msg_hdr.msg_control = messages_[i].control;
   }
 }
@@ -74,13 +78,21 @@ int UdpSender::check(const TxTrain& train) const {
   return 0;
 }
 
-void UdpSender::fill(std::size_t i, const TxTrain& train) {
+UdpSender::Way UdpSender::way_of(const TxTrain& train) {
+  if (const int error = check(train); error != 0) return {-error, false};
+  if (const int fd = connected_.find(train); fd >= 0) return {fd, true};
+  return {socket_for(train.source_port), false};
+}
+
+void UdpSender::fill(std::size_t i, const TxTrain& train, bool connected) {
   Message& message = messages_[i];
   msghdr& header = headers_[i].msg_hdr;
   header.msg_iov = const_cast<iovec*>(train.pieces);
   header.msg_iovlen = train.piece_count;
+  header.msg_namelen = connected ? 0 : v4_ ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
   char* end = message.control;
-  if (v4_) {
+  if (connected) {
+  } else if (v4_) {
     fill_v4(message.v4, *train.to, options_.udp_port);
     end = put_control<int>(end, IPPROTO_IP, IP_TOS, train.tos);
   } else {
@@ -92,15 +104,22 @@ void UdpSender::fill(std::size_t i, const TxTrain& train) {
   header.msg_controllen = static_cast<std::size_t>(end - message.control);
 }
 
-/// How many trains from the front share a source port and are well-formed; their messages are filled in.
-std::size_t UdpSender::gather(std::span<TxTrain> trains) {
+/// Whether `next` leaves by the socket that `first` does. It opens and closes none that the run could be
+/// using.
+bool UdpSender::joins(const TxTrain& first, const TxTrain& next, Way way) {
+  if (next.source_port != first.source_port || check(next) != 0) return false;
+  if (!way.connected) return connected_.find(next) < 0;
+  return next.flow_label == first.flow_label && next.tos == first.tos && *next.to == *first.to;
+}
+
+/// How many trains from the front leave by one socket; their messages are filled in.
+std::size_t UdpSender::gather(std::span<TxTrain> trains, Way way) {
   std::size_t n = 0;
-  while (n < trains.size() && n < kMaxBurst && trains[n].source_port == trains[0].source_port &&
-         check(trains[n]) == 0) {
+  do {
     trains[n].error = 0;
-    fill(n, trains[n]);
+    fill(n, trains[n], way.connected);
     ++n;
-  }
+  } while (n < trains.size() && n < kMaxBurst && joins(trains[0], trains[n], way));
   return n;
 }
 
@@ -109,14 +128,10 @@ std::size_t UdpSender::send(std::span<TxTrain> trains, Counters& counters) {
   std::size_t done = 0;
   while (done < trains.size() && blocked_fd_ < 0) {
     const auto rest = trains.subspan(done);
-    const std::size_t n = gather(rest);
-    const int fd = n == 0 ? -check(rest[0]) : socket_for(rest[0].source_port);
-    if (fd < 0) {
-      discard(rest[0], -fd, counters);
-      ++done;
-    } else {
-      done += push(fd, rest.first(n), counters);
-    }
+    if (const Way way = way_of(rest[0]); way.fd >= 0)
+      done += push(way.fd, rest.first(gather(rest, way)), counters);
+    else
+      discard(trains[done++], -way.fd, counters);
   }
   return done;
 }
@@ -124,6 +139,8 @@ std::size_t UdpSender::send(std::span<TxTrain> trains, Counters& counters) {
 /// Sends the gathered messages; returns how many trains are dealt with and notes the socket if it is full.
 std::size_t UdpSender::push(int fd, std::span<TxTrain> run, Counters& counters) {
   std::size_t done = 0;
+  constexpr int kMaxRefusals = 4;
+  int refusals = 0;
   while (done < run.size()) {
     const int sent = ::sendmmsg(fd, &headers_[done], static_cast<unsigned>(run.size() - done), MSG_DONTWAIT);
     if (sent > 0) {
@@ -132,6 +149,8 @@ std::size_t UdpSender::push(int fd, std::span<TxTrain> run, Counters& counters) 
     } else if (errno == EAGAIN) {
       blocked_fd_ = fd;
       return done;
+    } else if (errno == ECONNREFUSED && ++refusals < kMaxRefusals) {
+      // The peer's host said so of an earlier packet; this one hasn't been tried.
     } else if (errno != EINTR) {
       discard(run[done++], errno, counters);
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "port/connected_sockets.h"
 #include "port/port.h"
 #include "port/send_sockets.h"
 
@@ -18,6 +19,7 @@ class UdpSender {
   struct Options {
     SendSockets::Options sockets;
     std::uint16_t udp_port = 4791;
+    std::uint32_t connected = 128;  // sockets in the fast lane, IPv6 only
     int own_socket = -1;  // bound to udp_port itself: sends for the EV whose source port is udp_port
   };
   explicit UdpSender(Options options);
@@ -36,15 +38,23 @@ class UdpSender {
  private:
   struct Message;
 
+  struct Way {
+    int fd;          // or minus the errno
+    bool connected;  // destination, class and flow label are the socket's
+  };
+
   int socket_for(std::uint16_t source_port);
+  Way way_of(const TxTrain& train);
   int check(const TxTrain& train) const;
-  void fill(std::size_t i, const TxTrain& train);
-  std::size_t gather(std::span<TxTrain> trains);
+  void fill(std::size_t i, const TxTrain& train, bool connected);
+  bool joins(const TxTrain& first, const TxTrain& next, Way way);
+  std::size_t gather(std::span<TxTrain> trains, Way way);
   std::size_t push(int fd, std::span<TxTrain> run, Counters& counters);
 
   Options options_;
   bool v4_;
   SendSockets sockets_;
+  ConnectedSockets connected_;
   int blocked_fd_ = -1;
   std::unique_ptr<Message[]> messages_;
   std::unique_ptr<mmsghdr[]> headers_;

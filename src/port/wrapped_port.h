@@ -15,6 +15,7 @@ class WrappedPort : public Port {
   std::size_t tx(std::span<TxTrain> trains) override { return inner_->tx(trains); }
   std::size_t rx(std::span<RxPacket> out) override { return inner_->rx(out); }
   int wait_fd() const override { return inner_->wait_fd(); }
+  int event_fd() const override { return inner_->event_fd(); }
   int tx_blocked_fd() const override { return inner_->tx_blocked_fd(); }
   void service() override { inner_->service(); }
   std::optional<Link> poll_link_event() override { return inner_->poll_link_event(); }

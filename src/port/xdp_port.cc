@@ -1,7 +1,6 @@
 #include "port/xdp_port.h"
 
 #include <net/ethernet.h>
-#include <sys/epoll.h>
 
 #include <algorithm>
 #include <cstring>
@@ -43,13 +42,6 @@ XdpPort::XdpPort(Fd map, std::unique_ptr<XdpSocket> socket, LinkWatch watch)
 XdpPort::~XdpPort() = default;
 
 Status XdpPort::steer(const XdpPortOptions& options) {
-  epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_) return errno_error("open an epoll set");
-  for (const int fd : {socket_->fd(), watch_.fd()}) {
-    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) < 0)
-      return errno_error("watch an AF_XDP socket");
-  }
   if (auto put = put_socket(map_.get(), options.queue, socket_->fd()); !put) return put;
   auto program = load_xdp_program(steer_udp_port(options.udp_port, map_.get()));
   if (!program) return program.error();

@@ -28,7 +28,8 @@ class XdpPort final : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override;
   std::size_t rx(std::span<RxPacket> out) override;
-  int wait_fd() const override { return epoll_.get(); }
+  int wait_fd() const override { return socket_->fd(); }
+  int event_fd() const override { return watch_.fd(); }
   int tx_blocked_fd() const override { return blocked_ ? socket_->fd() : -1; }
   void service() override;
   std::optional<Link> poll_link_event() override { return watch_.poll_event(); }
@@ -56,7 +57,6 @@ class XdpPort final : public Port {
   Fd map_, program_, link_;
   std::unique_ptr<XdpSocket> socket_;
   LinkWatch watch_;
-  Fd epoll_;
   XdpMode mode_ = XdpMode::driver;
   std::vector<std::uint32_t> free_places_;      // for sending
   std::vector<std::uint8_t> chunks_in_flight_;  // of each place for sending

@@ -49,8 +49,8 @@ class PortLink final : public Link {
   unsigned receive(std::uint64_t& bytes) override {
     std::size_t n = port_->rx(packets_);
     if (n == 0 && plan_.blocking) {
-      pollfd ready{port_->wait_fd(), POLLIN, 0};
-      ::poll(&ready, 1, 100);
+      pollfd ready[] = {{port_->wait_fd(), POLLIN, 0}, {port_->event_fd(), POLLIN, 0}};
+      ::poll(ready, 2, 100);
       port_->service();
       n = port_->rx(packets_);
     }
