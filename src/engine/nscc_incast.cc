@@ -43,7 +43,8 @@ void Nscc::share_receiver(Time now, std::int64_t flight_before, bool past_flight
       last_applied_ == Time::min() ? 1.0 : static_cast<double>((now - last_applied_).count()) / rtt;
   last_applied_ = now;
   // A sender that does not use its window learns nothing from a short queue.
-  const bool used = static_cast<double>(flight_before) * 2 >= cwnd_;
+  const double flight = static_cast<double>(flight_before);
+  const bool used = flight * 2 >= cwnd_ || flight + config_.mtu > cwnd_;
   if (used && delay_ < config_.fast_delay) return fill_idle_receiver(now);
   const double move = past_flight ? 0.0 : incast_move(rounds);
   if (move < 0 || used) set_window(cwnd_ * (1.0 + move));

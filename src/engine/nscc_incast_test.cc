@@ -108,6 +108,16 @@ TEST(Incast, AnIdlePortIsFilledAndEndsIt) {  // MRC-CC-019
   EXPECT_LE(rounds, 12);
 }
 
+TEST(Incast, AWindowOfJustBelowTwoPacketsStillGrows) {  // MRC-CC-019
+  Sender s(ours(), {.remote_recv_peers = 29});  // 7758 bytes hold one packet of 4000
+  for (int i = 0; i < 20; ++i) {
+    s.send();
+    s.wait(10us);
+    s.sack(kMtu, 0us);
+  }
+  EXPECT_GT(s.window(), 2 * kMtu) << "one packet is all that fits, so the window is used";
+}
+
 TEST(Incast, AnUnusedWindowDoesNotGrow) {  // MRC-CC-019
   Sender s(ours(), {.remote_recv_peers = 9});
   for (int i = 0; i < 50; ++i) {
