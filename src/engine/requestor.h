@@ -123,7 +123,8 @@ class Requestor {
   bool heard_any_ = false;
   bool nudge_ = false;
   bool asked_reverse_ = false;
-  Ticks asked_reverse_at_;  // when the reverse path was last asked
+  std::uint16_t heard_since_asked_ = 0;  // packets
+  Ticks asked_reverse_at_;               // when the reverse path was last asked
   Time progress_at_ = Time::min();
   Time check_at_ = kNever;           // when the oldest packet in flight becomes suspicious
   Time repair_after_ = Time::min();  // the peer lacks resources: repairs wait

@@ -83,7 +83,13 @@ void Requestor::lose_in_flight_on(Time now, EvSlot slot) {
 }
 
 void Requestor::note_receiving(Time now) {
-  if (queue_.awaiting() || (asked_reverse_ && asked_reverse_at_.age(now) < clock_.longest())) return;
+  if (queue_.awaiting()) return;
+  // A trickle asks less often than once per round trip: in an incast of hundreds, the answers of a question
+  // per packet would take percents of the very port that everybody waits for.
+  const bool trickle = ++heard_since_asked_ < settings_.reverse_probe_packets;
+  const Duration every = clock_.longest() * (trickle ? settings_.reverse_probe_trickle : 1);
+  if (asked_reverse_ && asked_reverse_at_.age(now) < every) return;
+  heard_since_asked_ = 0;
   paths_.ask_reverse(2 * clock_.longest());
   asked_reverse_ = true;
   asked_reverse_at_ = Ticks(now);

@@ -35,6 +35,9 @@ struct RequestorSettings {
   std::uint8_t exponential_retries = 7;  // doubling each time; 25 means for ever
   bool timestamps = true;                // TSETH in data packets
   bool trimmable = true;                 // the peer answers trimmed packets with a NACK
+  std::uint16_t reverse_probe_packets =
+      16;  // while only receiving, a probe of a reverse path per round trip and so many packets
+  std::uint8_t reverse_probe_trickle = 8;  // or per so many round trips, when fewer arrive
   // Loss inference: see docs/engine/loss.md.
   std::uint8_t suspect_eighths = 10;  // silent for 10/8 of its path's RTT: ask the path with a probe
   std::uint8_t silence_eighths = 12;  // and silent to the probe for 12/8 of it: the path is dead
