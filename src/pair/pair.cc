@@ -1,5 +1,6 @@
 #include "pair/pair.h"
 
+#include "engine/sizes.h"
 #include "pair/fixed_window.h"
 
 namespace mrc::pair {
@@ -30,8 +31,10 @@ Pair::Pair(const PairConfig& config, engine::EventSink* sink)
                         .paths = config.paths,
                         .path_table = paths_,
                         .seed = config.seed * 4 + static_cast<std::uint64_t>(i)};
-    auto cc = config.congestion ? config.congestion()
-                                : std::make_unique<FixedWindow>(static_cast<std::uint64_t>(1.5 * bdp));
+    auto cc = config.congestion
+                  ? config.congestion()
+                  : std::make_unique<FixedWindow>(std::max<std::uint64_t>(
+                        static_cast<std::uint64_t>(1.5 * bdp), engine::cc_bytes_max(config.limits.path_mtu)));
     ends_[i] =
         std::make_unique<Endpoint>(qp, std::move(cc), config.records, config.memory, i == 0 ? sink : nullptr);
     for (auto s : {engine::QpState::init, engine::QpState::rtr, engine::QpState::rts})

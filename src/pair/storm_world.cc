@@ -68,7 +68,8 @@ class Maker {
         direction.push_back(l);
       }
     }
-    world_.balanced = !uneven && loss == 0 && corrupt == 0;
+    // A lost NACK of a trimmed packet looks like a loss, and takes its EV out for a while.
+    world_.balanced = !uneven && loss == 0 && corrupt == 0 && trim == 0;
   }
 
   void traffic() {
