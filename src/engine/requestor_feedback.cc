@@ -190,10 +190,12 @@ void Requestor::abandon(Time now) {
   settle_if_idle(now);
 }
 
+/// Reports get lost, sizes are rounded, networks duplicate: what this QP holds of the window drifts. It is never less than
+/// nothing, and nothing when nothing is in flight - also while all that is left waits for its repair, or a residue could
+/// keep a small window shut for good.
 void Requestor::settle_if_idle(Time now) {
-  // What is lost and not repaired yet holds no window, so with nothing in flight everything is accounted for, and
-  // what is left is rounding and lost reports. Kept, a few bytes would shut a window of one packet for good.
-  if (flight_.in_flight() > 0 || charged_ == 0) return;
+  const bool adrift = flight_.in_flight() == 0 ? charged_ != 0 : charged_ < 0;
+  if (!adrift) return;
   congestion_.on_settled(now, charged_);
   charged_ = 0;
 }
