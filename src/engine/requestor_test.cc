@@ -1,0 +1,245 @@
+// The requestor, one packet at a time.
+#include "engine/script.h"
+
+namespace mrc::engine {
+namespace {
+
+using RequestorTest = Script;
+
+// MRC-REQ-001
+TEST_F(RequestorTest, AMessageIsCutAtTheMtuAndEachPacketCarriesItsAddress) {
+  start();
+  ASSERT_EQ(post(10000), 0);
+  const auto sent = drain();
+  ASSERT_EQ(sent.size(), 3u);
+  const std::uint16_t sizes[] = {4096, 4096, 1808};
+  const wire::Segment segments[] = {wire::Segment::first, wire::Segment::middle, wire::Segment::last};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& w = write_of(sent[i]);
+    EXPECT_EQ(sent[i].packet.psn, Psn(100) + static_cast<int>(i));
+    EXPECT_EQ(w.va, 4096 + i * 4096);
+    EXPECT_EQ(w.payload, sizes[i]);
+    EXPECT_EQ(w.dma_length, 10000u);
+    EXPECT_EQ(w.segment, segments[i]);
+    EXPECT_EQ(sent[i].offset, i * 4096);
+  }
+  EXPECT_TRUE(write_of(sent[2]).ack_request);
+}
+
+TEST_F(RequestorTest, NothingIsAMessageOfOnePacketToo) {
+  start();
+  ASSERT_EQ(post(0), 0);
+  const auto sent = drain();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(write_of(sent[0]).segment, wire::Segment::only);
+  EXPECT_EQ(write_of(sent[0]).payload, 0);
+}
+
+// MRC-REQ-002
+TEST_F(RequestorTest, MethCountsMessagesAndImmediates) {
+  start();
+  for (bool imm : {false, true, false, true}) post(64, imm);
+  const auto sent = drain();
+  ASSERT_EQ(sent.size(), 4u);
+  const std::uint16_t rqmsn[] = {0, 0, 1, 1};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(write_of(sent[i]).msn, i);
+    EXPECT_EQ(write_of(sent[i]).rqmsn, rqmsn[i]);
+  }
+}
+
+// MRC-REQ-003
+TEST_F(RequestorTest, NothingLeavesBeyondTheWindow) {
+  start();
+  post(4096 * 2000);
+  EXPECT_EQ(drain().size(), 1024u);
+  sack(Psn(109));
+  EXPECT_EQ(drain().size(), 10u);
+}
+
+// MRC-REQ-003
+TEST_F(RequestorTest, ADynamicWindowThatShrinksStopsNewData) {
+  config.limits.mpr = 16;
+  config.limits.dynamic_mpr = true;
+  start();
+  post(4096 * 4000);
+  EXPECT_EQ(drain().size(), 2048u);
+  feed(wire::Sack{.cack_psn = Psn(199), .sack_offset = 1, .mpr = 8}, Psn(199));
+  EXPECT_EQ(drain().size(), 0u);
+}
+
+// MRC-REQ-004, MRC-REQ-005, MRC-EV-004
+TEST_F(RequestorTest, ANewerPacketOfTheSameEvBetraysTheLoss) {
+  start();
+  post(4096 * 32);  // two rotations over 16 EVs
+  const auto sent = drain();
+  const EvSlot ev = sent[3].slot;
+  std::size_t later = 4;
+  while (sent[later].slot != ev) ++later;
+  // Everything arrived but packet 3, up to and including the next one of its EV.
+  std::uint64_t bits = 0;
+  for (std::size_t i = 4; i <= later; ++i) bits |= std::uint64_t{1} << (i - 3);
+  now += 10us;
+  EXPECT_EQ(sack(Psn(102), bits, wire::SackMark::none, 100), Verdict::ok);
+  EXPECT_EQ(qp->paths().state(ev), EvState::assumed_bad);
+  for (const auto& t : drain()) {
+    if (is_probe(t)) continue;
+    EXPECT_EQ(t.packet.psn, Psn(103));
+    EXPECT_TRUE(write_of(t).retransmitted);
+    EXPECT_EQ(write_of(t).va, write_of(sent[3]).va);
+    EXPECT_EQ(t.envelope.traffic_class, wire::TrafficClass::trimmable_retx);
+    EXPECT_NE(t.slot, ev);
+  }
+  EXPECT_EQ(qp->requestor().counters().repairs, 1u);
+}
+
+// MRC-REQ-004
+TEST_F(RequestorTest, NewerPacketsOfOtherEvsProveNothing) {
+  start();
+  post(4096 * 16);
+  const auto sent = drain();
+  now += 1us;
+  sack(Psn(99), 0xFFFE, wire::SackMark::none, 100);
+  EXPECT_EQ(qp->requestor().counters().lost_by_order, 0u);
+  EXPECT_EQ(qp->requestor().flight().in_flight(), 1);
+}
+
+// MRC-REQ-004
+TEST_F(RequestorTest, AStaleSackProvesNoLoss) {
+  start();
+  post(4096 * 32);
+  drain();
+  now += 10us;
+  sack(Psn(131), 0, wire::SackMark::none, 500);
+  const auto before = qp->requestor().counters().lost_by_order;
+  feed(wire::Sack{.cack_psn = Psn(99), .rcvd_bytes = 10, .sack_offset = 1}, Psn(99));
+  EXPECT_EQ(qp->requestor().counters().lost_by_order, before);
+}
+
+// MRC-REQ-006
+TEST_F(RequestorTest, ImmediatesInFlightStayWithinTheLimit) {
+  config.limits.max_wimm = 3;
+  start();
+  for (int i = 0; i < 5; ++i) post(64, true);
+  EXPECT_EQ(drain().size(), 3u);
+  acknowledge(1);
+  EXPECT_EQ(drain().size(), 1u);
+}
+
+// MRC-REQ-007
+TEST_F(RequestorTest, ASilentTailIsAskedLongBeforeTheTimeout) {
+  start();
+  post(64);
+  ASSERT_EQ(drain().size(), 1u);
+  std::vector<Transmit> asked;
+  while (asked.empty() && now < Time{} + 1ms) {
+    now = qp->next_timeout();
+    qp->handle_timeout(now);
+    asked = drain();
+  }
+  ASSERT_GE(asked.size(), 1u);
+  EXPECT_TRUE(is_probe(asked[0]));
+}
+
+// MRC-REQ-008
+TEST_F(RequestorTest, RetriesAreLinearThenExponentialThenTheEnd) {
+  config.requestor.timeout = 10;
+  config.requestor.linear_retries = 2;
+  config.requestor.exponential_retries = 2;
+  start();
+  post(64);
+  std::vector<Duration> gaps;
+  Time last{};
+  std::uint64_t seen = 0;
+  while (qp->state() == QpState::rts) {
+    drain();
+    now = qp->next_timeout();
+    ASSERT_LT(now, Time{} + 1s);
+    qp->handle_timeout(now);
+    if (qp->requestor().counters().retries == seen && qp->state() == QpState::rts) continue;
+    seen = qp->requestor().counters().retries;
+    gaps.push_back(now - last);
+    last = now;
+  }
+  const Duration t = Duration(1024 << 10);
+  EXPECT_EQ(gaps, (std::vector<Duration>{t, t, t, 2 * t, 4 * t}));
+  const auto done = completions();
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, WorkStatus::retry_exceeded);
+}
+
+// MRC-REQ-009, MRC-REQ-010
+TEST_F(RequestorTest, OnlyTheTransportAckCompletes) {
+  start();
+  post(64);
+  drain();
+  sack(Psn(100));
+  EXPECT_TRUE(completions().empty());
+  acknowledge(1);
+  EXPECT_EQ(completions().size(), 1u);
+  acknowledge(1);
+  EXPECT_TRUE(completions().empty());
+}
+
+// MRC-REQ-009
+TEST_F(RequestorTest, UnsignalledWorkIsSilentAndErrorsFlushEverythingOnce) {
+  start();
+  for (int i = 0; i < 4; ++i) post(64, false, i != 1);
+  drain();
+  acknowledge(2);
+  EXPECT_EQ(completions().size(), 1u);
+  acknowledge(2, wire::Syndrome::remote_access_error);
+  const auto rest = completions();
+  ASSERT_EQ(rest.size(), 2u);
+  EXPECT_EQ(rest[0].wr_id, 3u);
+  EXPECT_EQ(rest[0].status, WorkStatus::remote_access_error);
+  EXPECT_EQ(rest[1].status, WorkStatus::flushed);
+  EXPECT_EQ(qp->state(), QpState::error);
+  EXPECT_TRUE(completions().empty());
+}
+
+// MRC-EV-002
+TEST_F(RequestorTest, ATrimMakesTheEvSkipATurnAndTheLastHopDoesNot) {
+  start();
+  post(4096 * 4);
+  const auto sent = drain();
+  feed(wire::Nack{.entropy = sent[1].envelope.ev, .nack_psn = Psn(101), .reason = wire::NackReason::trimmed},
+       Psn(101));
+  EXPECT_EQ(qp->paths().state(sent[1].slot), EvState::skip);
+  feed(
+      wire::Nack{
+          .entropy = sent[2].envelope.ev, .nack_psn = Psn(102), .reason = wire::NackReason::trimmed_lasthop},
+      Psn(102));
+  EXPECT_EQ(qp->paths().state(sent[2].slot), EvState::good);
+  EXPECT_EQ(drain().size(), 2u);
+}
+
+TEST_F(RequestorTest, AnUnexpectedEventEndsTheQueuePair) {
+  start();
+  post(64);
+  drain();
+  feed(wire::Nack{.nack_psn = Psn(100), .reason = wire::NackReason::unexp_event}, Psn(100));
+  EXPECT_EQ(qp->state(), QpState::error);
+  EXPECT_EQ(completions()[0].status, WorkStatus::remote_operation_error);
+}
+
+TEST_F(RequestorTest, AnswersToWhatWasNeverSentAreStale) {
+  start();
+  EXPECT_EQ(sack(Psn(150)), Verdict::stale);
+  EXPECT_EQ(acknowledge(1), Verdict::stale);
+  EXPECT_EQ(feed(wire::Nack{.nack_psn = Psn(100)}, Psn(100)), Verdict::stale);
+  EXPECT_EQ(qp->state(), QpState::rts);
+}
+
+TEST_F(RequestorTest, AnEmptyPoolIsBackPressureNotAnError) {
+  pool = RecordPool(64);
+  start();
+  post(4096 * 200);
+  EXPECT_LE(drain().size(), 64u);
+  sack(Psn(127), 0, wire::SackMark::none, 100);
+  EXPECT_GT(drain().size(), 0u);
+  EXPECT_EQ(qp->state(), QpState::rts);
+}
+
+}  // namespace
+}  // namespace mrc::engine
