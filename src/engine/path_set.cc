@@ -88,6 +88,7 @@ void PathSet::note_bad(Time now, EvSlot s, PathCause cause) {
   rest(now, slot, Duration::zero());
 }
 
+// MRC-EV-009: DENIED comes and goes by the controller's word alone.
 bool PathSet::set_state(Time now, EvSlot s, EvState wanted) {
   if (s.value >= table_.size()) return false;
   if (wanted == EvState::denied) {
@@ -105,6 +106,7 @@ bool PathSet::set_state(Time now, EvSlot s, EvState wanted) {
   return true;
 }
 
+// MRC-EV-012: a port takes all EVs of its plane along, at once, and brings them back.
 void PathSet::set_port(Time now, PortId port, bool up) {
   if (local_up_.has(port) == up) return;
   up ? local_up_.add(port) : local_up_.remove(port);

@@ -160,6 +160,8 @@ Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
   return Verdict::ok;
 }
 
+// MRC-REQ-010: only this completes a send; a SACK says that packets arrived, not that the message was
+// executed.
 Verdict Requestor::on_transport_ack(Time now, const wire::TransportAck& ack) {
   const std::int32_t ahead = signed24(ack.msn - static_cast<std::uint32_t>(queue_.executed()));
   if (ahead < 0 || static_cast<std::uint64_t>(ahead) > queue_.whole() - queue_.executed())
@@ -190,9 +192,9 @@ void Requestor::abandon(Time now) {
   settle_if_idle(now);
 }
 
-/// Reports get lost, sizes are rounded, networks duplicate: what this QP holds of the window drifts. It is never less than
-/// nothing, and nothing when nothing is in flight - also while all that is left waits for its repair, or a residue could
-/// keep a small window shut for good.
+/// Reports get lost, sizes are rounded, networks duplicate: what this QP holds of the window drifts. It is
+/// never less than nothing, and nothing when nothing is in flight - also while all that is left waits for its
+/// repair, or a residue could keep a small window shut for good.
 void Requestor::settle_if_idle(Time now) {
   const bool adrift = flight_.in_flight() == 0 ? charged_ != 0 : charged_ < 0;
   if (!adrift) return;

@@ -20,6 +20,7 @@ void Requestor::infer_losses(Time now, Psn from, std::uint64_t missing) {
   flight_.for_open(from, missing, [&](Psn psn) {
     if (!flight_.is_in_flight(psn)) return;
     const Record& r = flight_.record(psn);
+    // MRC-REQ-004: a newer packet of the same EV arrived, so this one never will.
     if (clock_.overtaken(EvSlot(r.slot), r.order)) {
       lose(now, psn, LossCause::order);
     } else if (r.sent.age(now) > suspicion(EvSlot(r.slot))) {
@@ -28,6 +29,7 @@ void Requestor::infer_losses(Time now, Psn from, std::uint64_t missing) {
   });
 }
 
+// MRC-REQ-007: an overdue packet makes its path a suspect, and the path is asked.
 void Requestor::doubt(Time now, Psn psn, const Record& record) {
   const EvSlot slot(record.slot);
   const bool peer_lives = heard_any_ && heard_.after(record.sent);

@@ -36,6 +36,7 @@ class SendQueue {
   // The message being segmented, and where it stands.
   bool all_started() const { return started_ == posted_; }
   Work& to_start() { return at(started_); }
+  // MRC-REQ-002: MSN counts messages, RQMSN those with an immediate; both from 0.
   void start(Psn first) {
     Work& w = at(started_);
     w.first = first;
@@ -70,6 +71,8 @@ class SendQueue {
     failure_ = s;
     return true;
   }
+  // MRC-REQ-009: in post order, unsignalled work in silence, and after a failure everything is flushed, once
+  // each.
   bool poll(Completion& out) {
     while (completed_ < executed_) {
       const Work& w = at(completed_++);
