@@ -54,11 +54,13 @@ void UdpInbox::follow_endpoint() {
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, endpoint_socket_, nullptr);
 }
 
-void UdpInbox::service() {
+void UdpInbox::serve(int fd) {
   if (seat_ == nullptr) return;
-  seat_->serve();
-  follow_endpoint();
-  rare_ready_ = true;
+  if (fd == seat_->fd()) {
+    seat_->serve();
+    follow_endpoint();
+  }
+  rare_ready_ = rare_ready_ || fd == strays_->fd() || fd == endpoint_socket_;
 }
 
 std::size_t UdpInbox::receive(std::span<RxPacket> out, Counters& counters) {

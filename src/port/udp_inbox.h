@@ -19,8 +19,8 @@ class UdpInbox {
                                std::shared_ptr<Seat> seat);
 
   std::size_t receive(std::span<RxPacket> out, Counters& counters);
-  /// Looks at everything but the main socket; epoll() watches just that.
-  void service();
+  /// `fd` of epoll() is readable: the seat, the endpoint's place or the strays' door.
+  void serve(int fd);
 
   int socket() const { return socket_; }
   int epoll() const { return epoll_.get(); }

@@ -57,9 +57,16 @@ UdpPort::UdpPort(UdpPortOptions options, UdpInbox inbox, LinkWatch watch, UdpSen
       watch_(std::move(watch)),
       sender_(std::move(sending)) {}
 
+/// One system call when there is nothing to do: callers that spin come here often.
 void UdpPort::service() {
-  inbox_.service();
-  watch_.update();
+  epoll_event events[8];
+  const int n = ::epoll_wait(inbox_.epoll(), events, 8, 0);
+  for (int i = 0; i < n; ++i) {
+    if (events[i].data.fd == watch_.fd())
+      watch_.update();
+    else
+      inbox_.serve(events[i].data.fd);
+  }
 }
 
 Capabilities UdpPort::capabilities() const {

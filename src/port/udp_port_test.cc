@@ -239,6 +239,44 @@ TEST_P(UdpPortTest, ReceivesAtAliasesAndSaysWhichWasMeant) {
   EXPECT_EQ(got[0].to, alias);
 }
 
+/// SRv6 as specified, by the kernel's routes: the peer's alias picks the path, and trains stay trains.
+TEST(KernelEncapsulation, TrainsGoThroughAndTheAliasIsTold) {
+  auto sandbox = Sandbox::make();
+  if (!sandbox) GTEST_SKIP() << "no network namespaces here: " << sandbox.error().what;
+  const auto try_both = [&](const char* left, const char* right) {
+    auto done = (*sandbox)->left_shell(left);
+    return done ? (*sandbox)->right_shell(right) : done;
+  };
+  // The right end is the last switch and the host in one: it takes the carrier off and knows all aliases.
+  auto done = try_both("ip -6 route add fc00:0:5::/48 via fd77::2",
+                       "sysctl -qw net.ipv6.conf.all.seg6_enabled=1 net.ipv6.conf.r0.seg6_enabled=1");
+  if (done)
+    done = try_both("ip -6 route add fd78::/64 encap seg6 mode encap.red segs fc00:0:5:: dev l0",
+                    "ip -6 route add fc00:0:5::/48 encap seg6local action End.DT6 table 255 dev r0");
+  if (done) done = try_both("true", "ip -6 route add local fd78::/64 dev lo");
+  if (!done) GTEST_SKIP() << "no seg6 here: " << done.error().what;
+  (*sandbox)->stay_left();
+  auto left = UdpPort::open({.local = address("fd77::1")});
+  ASSERT_TRUE(left);
+  std::unique_ptr<UdpPort> right;
+  (*sandbox)->right(
+      [&] { right = std::move(*UdpPort::open({.local = address("fd77::2"), .all_addresses = true})); });
+  for (const char* alias : {"fd78::1", "fd78::2"}) {
+    TestTrain out(pattern(8 * 4160), 4160, address(alias), 50010);
+    out.train.flow_label = 0x777;
+    ASSERT_EQ((*left)->tx({&out.train, 1}), 1u);
+    ASSERT_EQ(out.train.error, 0);
+    const auto got = receive(*right, 8);
+    ASSERT_EQ(got.size(), 8u);
+    EXPECT_EQ(got[7].to, address(alias));
+    EXPECT_EQ(got[7].from, address("fd77::1"));
+    EXPECT_EQ(got[7].flow_label, 0x777u);
+    std::string joined;
+    for (const Arrival& packet : got) joined += packet.bytes;
+    EXPECT_EQ(joined, out.bytes);
+  }
+}
+
 TEST_P(UdpPortTest, CountsWhatTheKernelDroppedForWantOfRoom) {
   right_.reset();
   right_ = open_right({.local = right_address_, .receive_buffer = 4096});
