@@ -39,6 +39,7 @@ void EndpointClaim::seek() {
   }
 }
 
+// MRC-PORT-002: when the holder goes, one of those that watch takes its place.
 void EndpointClaim::on_watch() {
   SeatMessage answer;
   auto received = receive_message(watch_.get(), &answer, sizeof answer);

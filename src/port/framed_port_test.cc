@@ -104,6 +104,7 @@ TEST_P(SegmentRoutedPortTest, EncapsulatesAsSpecified) {
   expect_carried(*left, *right, &carrier);
 }
 
+// MRC-PORT-006
 TEST_P(SegmentRoutedPortTest, TheKernelUnwrapsItsEncapsulation) {
   for (const char* command :
        {"sysctl -qw net.ipv6.conf.all.seg6_enabled=1 net.ipv6.conf.r0.seg6_enabled=1 "

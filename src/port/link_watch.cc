@@ -114,6 +114,7 @@ bool LinkWatch::handle(const void* message, std::size_t size) {
 
 bool LinkWatch::settled() const { return link_.up && operational_state_ == kOperationallyUp; }
 
+// MRC-PORT-005: each change is told once.
 std::optional<Link> LinkWatch::poll_event() {
   if (!changed_) return std::nullopt;
   changed_ = false;

@@ -151,6 +151,7 @@ class SeatTest : public ::testing::Test {
   std::unique_ptr<UdpPort> sender_;
 };
 
+// MRC-PORT-001
 TEST_F(SeatTest, EachProcessGetsThePacketsOfItsQps) {
   Member a, b, c;
   std::map<unsigned, Member*> by_seat;
@@ -218,6 +219,7 @@ TEST_F(SeatTest, ACoalescedMessageOfTwoProcessesReachesBoth) {
   for (const std::uint32_t n : {2u, 4u}) EXPECT_EQ(b.hear().value_or(Report{}).qpn, b.qpn(n).value);
 }
 
+// MRC-PORT-002
 TEST_F(SeatTest, TheEndpointPassesOnWhenItsHolderDies) {
   auto first = std::make_unique<Member>();
   ASSERT_TRUE(first->await_seat());

@@ -54,6 +54,7 @@ class UdpPortTest : public ::testing::TestWithParam<int> {
 INSTANTIATE_TEST_SUITE_P(Families, UdpPortTest, ::testing::Values(AF_INET, AF_INET6),
                          [](const auto& param) { return param.param == AF_INET ? "v4" : "v6"; });
 
+// MRC-PORT-003
 TEST_P(UdpPortTest, CarriesOnePacketWithItsPathAndClass) {
   TestTrain out(pattern(700), 700, right_address_, 50001);
   out.train.tos = 18 << 2 | 2;
@@ -169,6 +170,7 @@ TEST_P(UdpPortTest, APeerThatIsNotThereIsLossNotAnError) {
   }
 }
 
+// MRC-PORT-004
 TEST_P(UdpPortTest, ABadTrainStopsNoOther) {
   TestTrain good(pattern(64), 64, right_address_, 50005), again(pattern(65, 2), 65, right_address_, 50005);
   TestTrain too_long(pattern(20000), 20000, right_address_, 50005);
@@ -202,6 +204,7 @@ TEST_P(UdpPortTest, SharesASourcePortWithOtherSendersButNotWithStrangers) {
   });
 }
 
+// MRC-PORT-005
 TEST_P(UdpPortTest, TellsLinkChangesOnce) {
   EXPECT_TRUE(left_->link().up);
   EXPECT_EQ(left_->link().mtu, 9000u);

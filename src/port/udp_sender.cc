@@ -84,6 +84,7 @@ UdpSender::Way UdpSender::way_of(const TxTrain& train) {
   return {socket_for(train.source_port), false};
 }
 
+// MRC-PORT-003: source port by the socket; flow label and class by message, or by a socket that has them.
 void UdpSender::fill(std::size_t i, const TxTrain& train, bool connected) {
   Message& message = messages_[i];
   msghdr& header = headers_[i].msg_hdr;
