@@ -44,16 +44,18 @@ struct NsccConfig {
   std::uint32_t fast_delay = 1000;         // delay below this is "near zero" for fast increase
   bool qa_on_loss = false;                 // a loss triggers quick adapt; for fabrics that don't trim
   bool qa_covers_flight = true;            // trims of packets sent before a quick adapt don't shrink it again
-  bool pace_below_mtu = true;              // a share below one MTU: one packet at a time, spaced in time
-  std::uint16_t min_share = 64;            // ... down to 1/min_share MTU per RTT
-  float paced_backoff = 0.8f;              // ... and what a trim leaves of it
-  bool incast_mode = true;          // a last-hop trim or a hint: share the receiver by delay (nscc_incast.cc)
-  std::uint16_t incast_paced = 16;  // windows below so many MTU are spaced out too
+  // Sharing a receiver's port (nscc_incast.cc).
+  bool pace_below_mtu = true;       // a share below one MTU: one packet at a time, spaced in time,
+  bool incast_mode = true;          // a last-hop trim or a hint: share the receiver by delay,
+  std::uint16_t min_share = 64;     // down to 1/min_share MTU per RTT
+  std::uint16_t incast_paced = 16;  // where windows below so many MTU are spaced out too
+  float paced_backoff = 0.8f;       // what a trim leaves of a share below one MTU
   float incast_gain = 0.3f;         // part of the distance to its delay that a window moves per RTT
   float incast_fast = 2.0f;         // growth per RTT while the receiver's port is idle
   float incast_low = 0.4f;          // the delay that a full window settles at, in targets,
-  float incast_step = 0.1f;         // how much higher it is for each halving of the window,
-  float incast_high = 1.3f;         // and where that ends
+  float incast_step = 0.08f;        // how much higher it is for each halving of the window,
+  float incast_paced_step = 0.2f;   // the same below one MTU,
+  float incast_high = 1.7f;         // and where that ends
 };
 
 /// The published defaults for a link.

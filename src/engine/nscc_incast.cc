@@ -63,7 +63,10 @@ void Nscc::fill_idle_receiver(Time now) {
 /// A smaller window settles at a higher delay. All senders see one delay, so one window suits it: they end up
 /// equal without knowing how many they are.
 double Nscc::incast_target() const {
-  const double targets = config_.incast_low + config_.incast_step * octaves(max_cwnd_ / cwnd_);
+  const double whole = std::max(cwnd_, static_cast<double>(config_.mtu));
+  double targets = config_.incast_low + config_.incast_step * octaves(max_cwnd_ / whole);
+  // Paced senders hear rarely, so each word must weigh more, or the unlucky would stay behind.
+  if (cwnd_ < whole) targets += config_.incast_paced_step * octaves(whole / cwnd_);
   return config_.target_delay * std::min(targets, static_cast<double>(config_.incast_high));
 }
 

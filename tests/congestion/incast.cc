@@ -44,6 +44,7 @@ Setters setters(Incast& in, int& trace, int& engine) {
       {"fast", into(in.cc.incast_fast)},
       {"low", into(in.cc.incast_low)},
       {"step", into(in.cc.incast_step)},
+      {"paced_step", into(in.cc.incast_paced_step)},
       {"high", into(in.cc.incast_high)},
   };
 }
