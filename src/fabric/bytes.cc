@@ -76,7 +76,7 @@ void write_tos(const Frame& f, MutableBytes l3, const wire::Settings& settings) 
 
 }  // namespace
 
-ReadFrame read_frame(Bytes frame, const ByteSettings& settings, Frame& f) {
+ReadFrame read_frame(Bytes frame, const ByteSettings& settings, Frame& f, std::size_t whole) {
   const wire::EthernetView eth(frame);
   if (!eth) return {Fate::too_short};
   if (eth.type() != wire::kEtherIpv6) return {Fate::not_ipv6};
@@ -85,13 +85,13 @@ ReadFrame read_frame(Bytes frame, const ByteSettings& settings, Frame& f) {
   if (!ip) return {Fate::too_short};
   if (ip.version() != 6) return {Fate::not_ipv6};
   const std::size_t length = wire::Ipv6::kSize + ip.payload_length();
-  if (length > l3.size()) return {Fate::too_short};
+  if (kL2 + length > std::max(whole, frame.size())) return {Fate::too_short};
 
   f.bytes = static_cast<std::uint32_t>(kL2 + length);
   f.traffic_class = wire::class_of(static_cast<std::uint8_t>(ip.traffic_class() >> 2), settings.wire);
   f.ecn = static_cast<wire::Ecn>(ip.traffic_class() & 3);
   f.hop_limit = ip.hop_limit();
-  read_flow(l3.first(length), settings.wire, f);
+  read_flow(l3.first(std::min(length, l3.size())), settings.wire, f);
   const mrc::Ipv6 destination = destination_of(ip);
   if (settings.locator.contains(destination)) {
     read_usids(destination, settings, f);
@@ -118,9 +118,9 @@ std::size_t write_frame(const Frame& f, MutableBytes frame, const ByteSettings& 
 
 // MRC-FAB-017: as the Linux kernel does it.
 Routed route_bytes(const Switch& sw, const Switch& plain, MutableBytes frame, const ByteSettings& settings,
-                   Frame& f) {
+                   Frame& f, std::size_t whole) {
   for (;;) {  // each turn uses up a segment, of which there are at most 255
-    const ReadFrame read = read_frame(frame, settings, f);
+    const ReadFrame read = read_frame(frame, settings, f, whole);
     if (is_gone(read.fate)) return {{read.fate, 0}, read.addressing};
     const Switch::Route r = (read.addressing == Addressing::usid ? sw : plain).route(f);
     if (r.fate != Fate::carrier_spent || !next_segment(frame)) return {r, read.addressing};

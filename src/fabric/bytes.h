@@ -34,8 +34,8 @@ struct ReadFrame {
   Addressing addressing = Addressing::usid;
 };
 /// Fills `f` but for its queue link. `f.bytes` is the frame's length from the Ethernet header on, padding not
-/// counted.
-ReadFrame read_frame(wire::Bytes frame, const ByteSettings& settings, Frame& f);
+/// counted. `whole` is the frame's size where `frame` holds only its beginning; the headers must lie in that.
+ReadFrame read_frame(wire::Bytes frame, const ByteSettings& settings, Frame& f, std::size_t whole = 0);
 
 /// Writes the decisions into the bytes that read_frame() saw, or into their first `f.bytes` and more; returns
 /// the length that the frame now has.
@@ -49,7 +49,7 @@ struct Routed {
   Addressing addressing = Addressing::usid;
 };
 Routed route_bytes(const Switch& sw, const Switch& plain, wire::MutableBytes frame,
-                   const ByteSettings& settings, Frame& f);
+                   const ByteSettings& settings, Frame& f, std::size_t whole = 0);
 
 /// A spent carrier whose packet lists another segment: makes that one the destination, as End does. The frame
 /// is then read anew. False: there is no segment routing header, or none left in it.

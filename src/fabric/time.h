@@ -25,9 +25,13 @@ class Rate {
   static constexpr Rate bits_per_second(std::uint64_t bits) {
     return Rate(static_cast<std::uint32_t>((kPsPerSecond * 8 * kScale + bits / 2) / bits));
   }
+  /// A wire that takes no time: where something else limits the rate.
+  static constexpr Rate unlimited() { return Rate(0); }
+  constexpr bool is_unlimited() const { return scaled_ps_per_byte_ == 0; }
   constexpr PsDuration time_for(std::uint32_t bytes) const {
     return PsDuration(static_cast<std::int64_t>(std::uint64_t{bytes} * scaled_ps_per_byte_ / kScale));
   }
+  /// REQUIRES: not unlimited.
   constexpr std::uint64_t bits_per_second() const { return kPsPerSecond * 8 * kScale / scaled_ps_per_byte_; }
   constexpr bool operator==(const Rate&) const = default;
 

@@ -184,6 +184,10 @@ bool PacketPort::show(std::size_t i, RxPacket& out) {
   out = {};
   out.data = storage_->frames.get() + i * kStride;
   out.size = static_cast<std::uint32_t>(size - sizeof(OffloadHeader));
+  if ((offload.flags & kNeedsChecksum) != 0) {
+    out.checksum_start = offload.checksum_start;
+    out.checksum_offset = offload.checksum_offset;
+  }
   out.coalesced = (offload.gso_type & ~kGsoEcn) == kUdpSegments ? offload.gso_size : 0;
   ++counters_.rx_packets;
   counters_.rx_bytes += out.size;

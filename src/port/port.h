@@ -66,6 +66,10 @@ struct RxPacket {
   // Frames only: not 0 when the headers stand once before several UDP payloads of this size (the last may be
   // shorter).
   std::uint32_t coalesced = 0;
+  // Frames only: a checksum that the sender left to its device, as in TxTrain. Who hands the frame on passes
+  // these on.
+  std::uint16_t checksum_start = 0;
+  std::uint16_t checksum_offset = 0;
 };
 
 struct Link {

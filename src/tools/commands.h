@@ -31,6 +31,9 @@ using Run = std::function<int()>;
 MRC_COMMANDS(MRC_COMMAND_DECLARATION)
 #undef MRC_COMMAND_DECLARATION
 
+/// `switch` is a word of the language, so this noun's function has another name.
+Run switch_noun(CLI::App& app);
+
 struct Command {
   const char* noun;
   const char* summary;
@@ -41,6 +44,7 @@ inline constexpr Command kCommands[] = {
 #define MRC_COMMAND_ROW(noun, summary) {#noun, summary, noun},
     MRC_COMMANDS(MRC_COMMAND_ROW)
 #undef MRC_COMMAND_ROW
+        {"switch", "the fabric's switch on real interfaces: SRv6, ECN, trimming", switch_noun},
 };
 
 /// Parses `argv` and runs the noun that it names. `mrc` without arguments prints the help.
