@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lab/neighbour_answer.h"
+#include "lab/neighbour.h"
 #include "wire/ethernet.h"
 
 namespace mrc::lab {
@@ -68,8 +68,10 @@ void SoftSwitch::take(std::uint16_t p, const port::RxPacket& packet) {
   }
   ByteFrame* f = copy_head(packet);
   if (f == nullptr) return;
-  if (f->head_bytes >= wire::Ethernet::kSize)
+  if (f->head_bytes >= wire::Ethernet::kSize) {
     ports_[p].peer = wire::EthernetView(wire::Bytes(f->head)).source();
+    ports_[p].heard = true;
+  }
   const wire::MutableBytes head(f->head.data(), f->head_bytes);
   const fabric::Routed r = fabric::route_bytes(switch_, plain_, head, settings_.bytes, *f, packet.size);
   if (fabric::is_gone(r.route.fate)) return refuse(p, *f, r.route.fate);
@@ -104,7 +106,7 @@ void SoftSwitch::refuse(std::uint16_t p, ByteFrame& f, Fate fate) {
 }
 
 void SoftSwitch::answer(std::uint16_t p, const ByteFrame& f) {
-  std::array<std::uint8_t, kNeighbourAnswerBytes> bytes;
+  std::array<std::uint8_t, kNeighbourBytes> bytes;
   const std::size_t size = answer_solicitation(wire::Bytes(f.head.data(), f.head_bytes), settings_.link_local,
                                                ports_[p].mac, bytes);
   if (size == 0) return;
@@ -193,12 +195,23 @@ std::vector<int> SoftSwitch::wait_fds() const {
   return out;
 }
 
-void SoftSwitch::service() {
+void SoftSwitch::service(PsTime now) {
+  const bool ask_now = now >= ask_again_;
+  if (ask_now) ask_again_ = now + kAskPeriod;
   for (SoftPort& p : ports_) {
     p.port->service();
     while (p.port->poll_link_event()) {
     }
+    if (ask_now && !p.heard) ask(p);
   }
+}
+
+void SoftSwitch::ask(const SoftPort& p) {
+  std::array<std::uint8_t, kNeighbourBytes> bytes;
+  const std::size_t size = make_solicitation(p.peer_link_local, settings_.link_local, p.mac, bytes);
+  const iovec piece{bytes.data(), size};
+  port::TxTrain train{.pieces = &piece, .piece_count = 1, .packet_bytes = static_cast<std::uint32_t>(size)};
+  p.port->tx({&train, 1});
 }
 
 }  // namespace mrc::lab

@@ -19,12 +19,15 @@
 
 namespace mrc::lab {
 
-/// One port of the switch. `peer` is learnt from what arrives; until then it is what was given.
+/// One port of the switch. `peer` is learnt from what arrives; until then it is what was given, and the peer
+/// is asked.
 struct SoftPort {
   std::string name;
   std::unique_ptr<port::Port> port;  // Layer::frame
   wire::MacAddress mac, peer;
+  Ipv6 peer_link_local;
   fabric::LinkSettings link;
+  bool heard = false;  // from the peer
 };
 
 struct SoftSwitchSettings {
@@ -59,8 +62,8 @@ class SoftSwitch {
   /// When a frame that waits may leave; PsTime::max() when none does.
   fabric::PsTime next_departure() const;
   std::vector<int> wait_fds() const;
-  /// Link events and housekeeping of the ports: now and then.
-  void service();
+  /// Link events, neighbours not heard of yet, and housekeeping of the ports: each millisecond or so.
+  void service(fabric::PsTime now);
 
   fabric::Switch& fabric() { return switch_; }
   const fabric::Switch& fabric() const { return switch_; }
@@ -73,6 +76,7 @@ class SoftSwitch {
  private:
   static constexpr std::size_t kBurst = 32;
   static constexpr std::size_t kTrains = 64;
+  static constexpr fabric::PsDuration kAskPeriod{100'000'000'000};
 
   bool send_all(fabric::PsTime now);
   bool receive(std::uint16_t p);
@@ -85,6 +89,7 @@ class SoftSwitch {
   void prepare(std::uint16_t p, ByteFrame& f);
   void keep_waiting_bodies();
   void answer(std::uint16_t p, const ByteFrame& f);
+  void ask(const SoftPort& port);
 
   SoftSwitchSettings settings_;
   std::vector<SoftPort> ports_;
@@ -98,6 +103,7 @@ class SoftSwitch {
   std::vector<std::vector<ByteFrame*>> leaving_;  // by port: left the link, not yet taken by the interface
   std::array<iovec, 2 * kTrains> pieces_{};
   std::array<port::TxTrain, kTrains> trains_{};
+  fabric::PsTime ask_again_{};
   std::array<std::uint64_t, fabric::kFateCount> refused_{};
   SoftSwitchCounters counters_;
 };

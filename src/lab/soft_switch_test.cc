@@ -6,6 +6,7 @@
 
 #include <deque>
 
+#include "lab/neighbour.h"
 #include "lab/switch_control.h"
 #include "lab/switch_plan.h"
 #include "wire/codec.h"
@@ -86,6 +87,7 @@ class SoftSwitchTest : public testing::Test {
                        std::move(port),
                        {topo.mac({node, p})},
                        {topo.mac(*topo.peer({node, p}))},
+                       topo.link_local(topo.peer({node, p})->node),
                        link_settings(topo, {node, p}, tuning)});
     }
     sw = std::make_unique<SoftSwitch>(switch_settings(topo, node, tuning), std::move(setup));
@@ -276,6 +278,25 @@ TEST_F(SoftSwitchTest, RefusesWhatIsNotTheFabrics) {
   ports[0]->arriving.push_back(frame(3, 0, 100));
   sw->turn(now);
   EXPECT_EQ(sw->counters().coalesced, 1u);
+}
+
+TEST_F(SoftSwitchTest, AsksForPeersUntilTheyAreHeardOf) {
+  start();
+  ports[0]->arriving.push_back(frame(3, 0, 10));
+  sw->turn(now);
+  ports[2]->left.clear();
+  sw->service(now);
+  EXPECT_TRUE(ports[0]->left.empty()) << "it has spoken";
+  ASSERT_EQ(ports[1]->left.size(), 1u);
+  const Bytes question = ports[1]->left[0];
+  EXPECT_EQ(Bytes(question.begin(), question.begin() + 6), Bytes({0x33, 0x33, 0xFF, 0, 0, 1}))
+      << "h1 is fe80::100:0:1";
+  std::array<std::uint8_t, kNeighbourBytes> answer;
+  EXPECT_NE(answer_solicitation(question, topo.link_local(host_node(topo::HostId(1))), {}, answer), 0u);
+  sw->service(now + fabric::PsDuration(1'000'000'000));
+  EXPECT_EQ(ports[1]->left.size(), 1u) << "not too often";
+  sw->service(now + fabric::PsDuration(200'000'000'000));
+  EXPECT_EQ(ports[1]->left.size(), 2u);
 }
 
 TEST_F(SoftSwitchTest, ObeysAndReports) {

@@ -62,7 +62,7 @@ class Loop {
     }
     const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
     ppoll(fds_.data(), fds_.size(), &timeout, nullptr);
-    sw_.service();
+    sw_.service(fabric_time(now_ns()));
     if (control_ != nullptr) control_->serve(sw_);
     return stop_fd_ < 0 || (fds_[0].revents & POLLIN) == 0;
   }
@@ -82,7 +82,7 @@ void run_switch(SoftSwitch& sw, SwitchControl* control, int stop_fd, const LoopS
 }
 
 Result<SoftPort> open_soft_port(const std::string& interface, const fabric::LinkSettings& link,
-                                const wire::MacAddress& peer) {
+                                const Neighbour& peer) {
   auto port = port::PacketPort::open({.interface = interface, .udp_port = 0});
   if (!port) return Error{port.error().code, interface + ": " + port.error().what};
   const auto mac = port::mac_of((*port)->link().interface);
@@ -96,7 +96,7 @@ Result<SoftPort> open_soft_port(const std::string& interface, const fabric::Link
         EPERM,
         knob +
             " can not be written: the kernel would forward the same frames; run as root of this namespace"};
-  return SoftPort{interface, std::move(*port), *mac, peer, link};
+  return SoftPort{interface, std::move(*port), *mac, peer.mac, peer.link_local, link};
 }
 
 }  // namespace mrc::lab

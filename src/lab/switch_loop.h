@@ -21,7 +21,11 @@ struct LoopSettings {
 void run_switch(SoftSwitch& sw, SwitchControl* control, int stop_fd, const LoopSettings& settings);
 
 /// An interface taken over from the kernel's IPv6, which would otherwise forward the same frames once more.
+struct Neighbour {
+  wire::MacAddress mac;  // as far as one knows
+  Ipv6 link_local;
+};
 Result<SoftPort> open_soft_port(const std::string& interface, const fabric::LinkSettings& link,
-                                const wire::MacAddress& peer);
+                                const Neighbour& peer);
 
 }  // namespace mrc::lab

@@ -52,8 +52,9 @@ Result<std::vector<lab::SoftPort>> open_ports(const topo::Topology& t, topo::Nod
     if (!peer)
       return Error{EINVAL,
                    "port " + t.port_name({node, p}) + " has no host: fill the fabric, or lower hosts_per_t0"};
-    auto port = lab::open_soft_port(o.prefix + t.port_name({node, p}),
-                                    lab::link_settings(t, {node, p}, o.tuning), {t.mac(*peer)});
+    auto port =
+        lab::open_soft_port(o.prefix + t.port_name({node, p}), lab::link_settings(t, {node, p}, o.tuning),
+                            {{t.mac(*peer)}, t.link_local(peer->node)});
     if (!port) return port.error();
     port->name = t.port_name({node, p});
     ports.push_back(std::move(*port));

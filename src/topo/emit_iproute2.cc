@@ -24,7 +24,7 @@ void write_sid(std::ostream& out, const LocalSid& sid, int locator_bits) {
   if (sid.behavior == SidBehavior::un) {
     out << "End flavors next-csid lblen " << locator_bits << " nflen 16";
   } else {
-    out << "End.DT6 table 254";
+    out << "End.DT6 table 255";
   }
   out << " dev " << sid.interface << "\n";
 }

@@ -117,7 +117,7 @@ void add_sid(Messages& out, const LocalSid& sid, int locator_bits, unsigned inde
   out.nested(RTA_ENCAP, [&] {
     if (sid.behavior == SidBehavior::decapsulate) {
       out.attribute(SEG6_LOCAL_ACTION, std::uint32_t{SEG6_LOCAL_ACTION_END_DT6});
-      out.attribute(SEG6_LOCAL_TABLE, std::uint32_t{RT_TABLE_MAIN});
+      out.attribute(SEG6_LOCAL_TABLE, std::uint32_t{RT_TABLE_LOCAL});
       return;
     }
     out.attribute(SEG6_LOCAL_ACTION, std::uint32_t{SEG6_LOCAL_ACTION_END});

@@ -94,7 +94,7 @@ std::optional<std::string> KernelSwitch::start(const std::string& own,
   problems += run("ip -6 route add " + own +
                   " encap seg6local action End flavors next-csid lblen 32 nflen 16 dev sw0");
   for (const std::string& r : routes) problems += run("ip -6 route add " + with_port(r));
-  if (!problems.empty()) return "this machine can not make the switch: " + problems;
+  if (!problems.empty()) return "the switch can not be made: " + problems;
   for (int i = 0; i < kPorts; ++i) {
     fds_[i] = open_socket(i);
     if (fds_[i] < 0 || !read_mac(fds_[i], i, mac_[i]))
