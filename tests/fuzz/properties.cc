@@ -157,6 +157,7 @@ std::span<const Target> targets() {
                                         {"value", check_value},
                                         {"mutation", check_mutation},
                                         {"trim", check_trim},
+                                        {"engine", check_engine},
                                         {"canary", check_canary}};
   return kTargets;
 }

@@ -24,6 +24,8 @@ void check_value(wire::Bytes input);
 void check_mutation(wire::Bytes input);
 /// Switches: any bytes may be marked and trimmed.
 void check_trim(wire::Bytes input);
+/// A queue pair against a hostile peer: no crash, nothing placed outside what its memory allows, no endless work.
+void check_engine(wire::Bytes input);
 /// A planted mistake. The machinery works when this one is found.
 void check_canary(wire::Bytes input);
 
