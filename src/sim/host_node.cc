@@ -16,6 +16,7 @@ nic::NicConfig nic_config(const HostPlan& plan, Host self, nic::CongestionMaker&
   config.ports = PortMask::first(static_cast<int>(plan.topo.planes()));
   config.paths = plan.paths(self, self);
   config.congestion = &maker;
+  if (plan.settings.traced == self) config.sink = plan.settings.sink;
   config.seed = plan.settings.seed * 0x9E3779B97F4A7C15ull + self;
   return config;  // one key secret for all: the first region has the same key everywhere
 }

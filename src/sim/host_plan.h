@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/congestion_profile.h"
+#include "engine/events.h"
 #include "engine/settings.h"
 #include "nic/qp.h"
 #include "nic/settings.h"
@@ -32,6 +33,8 @@ struct HostSettings {
   engine::CongestionHints hints;
   Encapsulation encapsulation;
   std::uint64_t seed = 1;
+  Host traced = UINT32_MAX;  // the host whose engine speaks to `sink`
+  engine::EventSink* sink = nullptr;
 };
 
 class HostPlan {

@@ -6,6 +6,7 @@
 #include "sim/cm_workload.h"
 #include "sim/summary.h"
 #include "sim/topo_file.h"
+#include "sim/trace.h"
 #include "tools/commands.h"
 
 namespace mrc::tools {
@@ -35,6 +36,8 @@ int simulate(SimOptions& o) {
   if (cm->nodes > topology->hosts()) return fail(o.cm + " has more nodes than " + o.topo);
   o.world.queues.trim = !o.no_trim;
   sim::CmWorkload load(std::move(*cm));
+  sim::TraceSink trace(stderr);
+  o.world.hosts.sink = &trace;
   sim::World world(*topology, o.world, load);
   world.run();
   const auto summary = sim::summarise(world, world.flows(), sim::cost_so_far());
@@ -66,6 +69,7 @@ Run sim(CLI::App& app) {
   app.add_option("--queue-bdp", o->world.queues.data_bdp, "room for data at a port, in BDPs")
       ->capture_default_str();
   app.add_flag("--no-trim", o->no_trim, "switches drop instead of trimming");
+  app.add_option("--trace", o->world.hosts.traced, "a host whose engine tells what it does, on stderr");
   app.add_flag("--json", o->json, "one JSON object");
   app.footer("Example: mrc sim --cm perm_128.cm --topo ls_128.topo --json");
   return [o] { return simulate(*o); };
