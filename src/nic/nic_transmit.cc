@@ -150,6 +150,7 @@ void Nic::park(Qp& qp) {
     return;
   }
   if (pool_.free_slabs() == 0) starved_.push_back(qp);
+  timers_.arm(qp, qp.engine->next_timeout());  // the pacer held it: only now the engine knows until when
   wake(*qp.context);
 }
 

@@ -10,11 +10,15 @@
 
 namespace mrc::nic::testing {
 
-/// A congestion window that nothing moves.
+/// A congestion window that nothing moves; with a gap, packets leave one per gap.
 class FixedWindow final : public engine::Congestion {
  public:
-  explicit FixedWindow(std::uint64_t bytes) : window_(bytes) {}
-  void on_send(Time, std::uint32_t bytes) override { in_flight_ += bytes; }
+  explicit FixedWindow(std::uint64_t bytes, Duration gap = {}) : window_(bytes), gap_(gap) {}
+  void on_send(Time now, std::uint32_t bytes) override {
+    in_flight_ += bytes;
+    if (gap_ > Duration{}) next_ = now + gap_;
+  }
+  Time next_send() const override { return next_; }
   void on_sack(Time, const Feedback& feedback) override {
     in_flight_ -= static_cast<std::int64_t>(feedback.newly);
   }
@@ -29,16 +33,19 @@ class FixedWindow final : public engine::Congestion {
 
  private:
   std::uint64_t window_;
+  Duration gap_;
   std::int64_t in_flight_ = 0;
+  Time next_ = Time::min();
 };
 
 class FixedWindows final : public CongestionMaker {
  public:
   std::uint64_t bytes = 1 << 20;
+  Duration gap{};
   int made = 0;
   std::unique_ptr<engine::Congestion> make(std::uint64_t, const Peer&, std::uint16_t) override {
     ++made;
-    return std::make_unique<FixedWindow>(bytes);
+    return std::make_unique<FixedWindow>(bytes, gap);
   }
 };
 

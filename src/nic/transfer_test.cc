@@ -114,6 +114,15 @@ TEST(Transfer, QpsToOnePeerShareOneWindowAndAllMoveOn) {
   EXPECT_EQ(pair.a.poll().size(), 40u);
 }
 
+TEST(Transfer, APacedQpMovesOnWhenItsGapIsOver) {
+  Pair pair;
+  pair.a.windows.gap = 50us;
+  const auto qps = pair.connect();
+  ASSERT_EQ(pair.write(qps.a, 0, 0, 20 * 4096), 0);
+  pair.run(20 * 50us + 20us, 60us);
+  EXPECT_EQ(pair.a.poll().size(), 1u) << "20 packets, 50 us apart, and a round trip";
+}
+
 TEST(Transfer, AnEmptyRecordPoolIsBackPressure) {
   HostOptions options;
   options.limits.packets_in_flight = 128;  // two slabs for four QPs
