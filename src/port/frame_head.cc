@@ -18,8 +18,8 @@ void emit_v4(const TxTrain& packet, const FrameRoute& route, std::uint16_t udp_l
   wire::emit(header, out);
 }
 
-/// MRC-PORT-006: the outer header is the inner one with another destination: same class, same flow label, one address
-/// family.
+/// MRC-PORT-006: the outer header is the inner one with another destination: same class, same flow label, one
+/// address family.
 std::size_t emit_v6(const TxTrain& packet, const FrameRoute& route, std::uint16_t udp_length,
                     std::uint8_t* out) {
   wire::Ipv6 header{ip(route.from), ip(*packet.to), packet.flow_label, udp_length, packet.tos};

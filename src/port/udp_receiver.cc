@@ -118,11 +118,14 @@ bool UdpReceiver::refill(int fd, Counters& counters) {
   return true;
 }
 
-/// Asks for more messages at a time while reads come back full. A quiet socket is asked for one: asking for a
-/// second in vain would delay the first.
+/// Asks for more messages at a time while reads come back full, as long as they fit in the cache together. A
+/// quiet socket is asked for one: asking for a second in vain would delay the first.
 void UdpReceiver::adapt(bool full) {
+  constexpr std::uint32_t kHotBytes = 128 * 1024;
+  const std::uint32_t most = std::clamp(kHotBytes / std::max(headers_[0].msg_len, 1u), 1u, kMaxMessages);
   if (!full) batch_ = available_;
-  if (full && full_before_) batch_ = std::min(batch_ * 2, kMaxMessages);
+  if (full && full_before_) batch_ *= 2;
+  batch_ = std::min(batch_, most);
   full_before_ = full && !full_before_;
 }
 

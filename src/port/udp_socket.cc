@@ -33,7 +33,8 @@ Status bind_to(int fd, const Address& address, std::uint16_t udp_port, const std
   return error;
 }
 
-/// MRC-PORT-004: DF set and no path-MTU guessing: a packet that doesn't fit the link is our error, never a fragment.
+/// MRC-PORT-004: DF set and no path-MTU guessing: a packet that doesn't fit the link is our error, never a
+/// fragment.
 void forbid_fragments(int fd, bool v4) {
   if (v4)
     set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);

@@ -38,7 +38,7 @@ class PortLink final : public Link {
                          .packet_bytes = plan.packet_bytes,
                          .packets = static_cast<std::uint16_t>(plan.train),
                          .source_port = static_cast<std::uint16_t>(kFirstSource + i % plan.paths),
-                         .flow_label = i,
+                         .flow_label = i % plan.paths,
                          .tos = 18 << 2 | 2,
                          .to = &peer_});
     }
