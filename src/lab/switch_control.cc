@@ -1,5 +1,6 @@
 #include "lab/switch_control.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <charconv>
@@ -16,6 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kMaxLine = 256;
 constexpr std::size_t kMaxAnswer = 1 << 18;
+constexpr int kPatienceMs = 2000;
 
 std::optional<std::uint16_t> find_port(const SoftSwitch& sw, const std::string& name) {
   for (std::uint16_t p = 0; p < sw.ports(); ++p) {
@@ -141,12 +143,12 @@ void SwitchControl::serve(SoftSwitch& sw) {
 Result<std::string> tell_switch(const std::string& name, const std::string& line) {
   auto fd = port::connect_local(name);
   if (!fd) return Error{fd.error().code, "no switch listens as " + name + " in this network namespace"};
-  timeval patience{.tv_sec = 2, .tv_usec = 0};
-  ::setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   if (::send(fd->get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return port::errno_error("tell " + name);
+  pollfd ready{fd->get(), POLLIN, 0};
+  if (::poll(&ready, 1, kPatienceMs) <= 0) return Error{ETIMEDOUT, name + " did not answer"};
   std::string answer(kMaxAnswer, '\0');
   const ssize_t n = ::recv(fd->get(), answer.data(), answer.size(), 0);
-  if (n <= 0) return Error{n == 0 ? EPIPE : errno, name + " did not answer"};
+  if (n <= 0) return Error{n == 0 ? EPIPE : errno, name + " hung up"};
   answer.resize(static_cast<std::size_t>(n));
   if (answer.starts_with("error: ")) return Error{EINVAL, answer.substr(7)};
   return answer;
