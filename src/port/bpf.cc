@@ -42,6 +42,10 @@ BpfAssembler::Label BpfAssembler::make_label() {
 }
 void BpfAssembler::place(Label label) { labels_[static_cast<std::size_t>(label)] = code_.size(); }
 
+void BpfAssembler::load_absolute(int bytes, std::int32_t offset) {
+  const int size = bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : BPF_W;
+  emit(static_cast<std::uint8_t>(BPF_LD | BPF_ABS | size), Register::r0, Register::r0, 0, offset);
+}
 void BpfAssembler::load(int bytes, Register to, Register base, std::int16_t offset) {
   const int size = bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : BPF_W;
   emit(static_cast<std::uint8_t>(BPF_LDX | BPF_MEM | size), to, base, offset, 0);
@@ -72,10 +76,10 @@ void BpfAssembler::jump(std::uint8_t code, Register a, Register b, std::int32_t 
 }
 void BpfAssembler::jump(Label label) { jump(BPF_JMP | BPF_JA, Register::r0, Register::r0, 0, label); }
 void BpfAssembler::jump_if_equal(Register a, std::int32_t value, Label label) {
-  jump(BPF_JMP | BPF_JEQ | BPF_K, a, Register::r0, value, label);
+  jump(BPF_JMP32 | BPF_JEQ | BPF_K, a, Register::r0, value, label);
 }
 void BpfAssembler::jump_if_not_equal(Register a, std::int32_t value, Label label) {
-  jump(BPF_JMP | BPF_JNE | BPF_K, a, Register::r0, value, label);
+  jump(BPF_JMP32 | BPF_JNE | BPF_K, a, Register::r0, value, label);
 }
 void BpfAssembler::jump_if_greater(Register a, Register b, Label label) {
   jump(BPF_JMP | BPF_JGT | BPF_X, a, b, 0, label);
@@ -109,23 +113,45 @@ Status put_socket(int map_fd, std::uint32_t queue, int socket_fd) {
   return Done{};
 }
 
-Result<Fd> load_xdp_program(const std::vector<bpf_insn>& code) {
+namespace {
+
+Result<Fd> load_program(bpf_prog_type type, std::uint32_t flags, const std::vector<bpf_insn>& code) {
   static const char kLicense[] = "Dual MIT/GPL";
   std::vector<char> log(16384);
   bpf_attr a{};
-  a.prog_type = BPF_PROG_TYPE_XDP;
+  a.prog_type = type;
   a.insns = pointer(code.data());
   a.insn_cnt = static_cast<std::uint32_t>(code.size());
   a.license = pointer(kLicense);
-  a.prog_flags = kXdpHasFrags;
+  a.prog_flags = flags;
   a.log_buf = pointer(log.data());
   a.log_size = static_cast<std::uint32_t>(log.size());
   a.log_level = 1;
   Fd program(static_cast<int>(call_bpf(BPF_PROG_LOAD, a)));
   if (program) return program;
-  Error error = bpf_error("load the XDP program");
+  Error error = bpf_error("load a BPF program");
   if (log[0] != 0) error.what += std::string(": ") + log.data();
   return error;
+}
+
+}  // namespace
+
+Result<Fd> load_xdp_program(const std::vector<bpf_insn>& code) {
+  return load_program(BPF_PROG_TYPE_XDP, kXdpHasFrags, code);
+}
+Result<Fd> load_ingress_program(const std::vector<bpf_insn>& code) {
+  return load_program(BPF_PROG_TYPE_SCHED_CLS, 0, code);
+}
+
+Result<Fd> link_ingress_program(int program_fd, std::uint32_t interface) {
+  constexpr std::uint32_t kTcxIngress = 46;  // BPF_TCX_INGRESS
+  bpf_attr a{};
+  a.link_create.prog_fd = static_cast<std::uint32_t>(program_fd);
+  a.link_create.target_ifindex = interface;
+  a.link_create.attach_type = kTcxIngress;
+  Fd link(static_cast<int>(call_bpf(BPF_LINK_CREATE, a)));
+  if (!link) return bpf_error("attach a program to what comes in by interface " + std::to_string(interface));
+  return link;
 }
 
 Result<Fd> link_xdp_program(int program_fd, std::uint32_t interface, XdpMode mode) {

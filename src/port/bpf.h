@@ -21,6 +21,9 @@ class BpfAssembler {
   Label make_label();
   void place(Label label);
 
+  /// From the packet into r0, in host order; r6 must hold the context. Packets too short for it end the
+  /// program with 0.
+  void load_absolute(int bytes, std::int32_t offset);
   void load(int bytes, Register to, Register base, std::int16_t offset);
   void move(Register to, Register from);
   void move(Register to, std::int32_t value);
@@ -54,6 +57,9 @@ class BpfAssembler {
 Result<Fd> make_socket_map(std::uint32_t entries);
 Status put_socket(int map_fd, std::uint32_t queue, int socket_fd);
 Result<Fd> load_xdp_program(const std::vector<bpf_insn>& code);
+/// For traffic that comes in by an interface, after packet sockets have seen it (tcx, Linux 6.6).
+Result<Fd> load_ingress_program(const std::vector<bpf_insn>& code);
+Result<Fd> link_ingress_program(int program_fd, std::uint32_t interface);
 
 enum class XdpMode : std::uint8_t { driver, generic };
 /// EBUSY when the interface has a program already.

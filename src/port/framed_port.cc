@@ -7,6 +7,7 @@
 
 #include "port/frame_head.h"
 #include "port/frame_view.h"
+#include "port/shield.h"
 #include "port/udp_socket.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
@@ -49,6 +50,7 @@ Result<std::unique_ptr<FramedPort>> FramedPort::open(std::unique_ptr<Port> frame
   if (!neighbours) return neighbours.error();
   auto decoy = open_decoy(options);
   if (!decoy) return decoy.error();
+  auto shield = raise_shield(interface, options.local, options.udp_port);
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) return errno_error("open an epoll set");
   for (const int fd : {frames->event_fd(), neighbours->fd()}) {
@@ -57,16 +59,18 @@ Result<std::unique_ptr<FramedPort>> FramedPort::open(std::unique_ptr<Port> frame
     if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) < 0) return errno_error("watch a port");
   }
   return std::unique_ptr<FramedPort>(new FramedPort(std::move(frames), options, *mac, std::move(*neighbours),
-                                                    std::move(*decoy), std::move(epoll)));
+                                                    std::move(*decoy), shield ? std::move(*shield) : Fd(),
+                                                    std::move(epoll)));
 }
 
 FramedPort::FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& options,
-                       const wire::MacAddress& mac, Neighbours neighbours, Fd decoy, Fd epoll)
+                       const wire::MacAddress& mac, Neighbours neighbours, Fd decoy, Fd shield, Fd epoll)
     : frames_(std::move(frames)),
       options_(options),
       mac_(mac),
       neighbours_(std::move(neighbours)),
       decoy_(std::move(decoy)),
+      shield_(std::move(shield)),
       epoll_(std::move(epoll)),
       offload_(frames_->capabilities().checksum_offload),
       storage_(new Storage()) {}

@@ -20,8 +20,9 @@ struct FramedPortOptions {
 
 class FramedPort final : public Port {
  public:
-  /// Also keeps a UDP socket at `local` that takes nothing, so that the kernel doesn't call the port
-  /// unreachable.
+  /// Keeps the packets that it takes from the kernel's own stack, where it may (CAP_BPF): that saves their
+  /// way through it. Also keeps a UDP socket at `local` that takes nothing, so that the kernel doesn't call
+  /// the port unreachable.
   static Result<std::unique_ptr<FramedPort>> open(std::unique_ptr<Port> frames,
                                                   const FramedPortOptions& options);
   ~FramedPort() override;
@@ -46,7 +47,7 @@ class FramedPort final : public Port {
   struct Storage;
 
   FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& options, const wire::MacAddress& mac,
-             Neighbours neighbours, Fd decoy, Fd epoll);
+             Neighbours neighbours, Fd decoy, Fd shield, Fd epoll);
   int check(const TxTrain& packet) const;
   int wrap(std::size_t i, const TxTrain& packet);
   void write_checksum(std::size_t i, const TxTrain& train, std::size_t udp_at);
@@ -58,6 +59,8 @@ class FramedPort final : public Port {
   wire::MacAddress mac_;
   Neighbours neighbours_;
   Fd decoy_;
+  Fd shield_;  // the link of the program that keeps our frames from the kernel's stack, where there may be
+               // one
   Fd epoll_;
   bool offload_;
   std::unique_ptr<Storage> storage_;

@@ -3,7 +3,11 @@
 
 #include <sys/socket.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "port/packet_port.h"
+#include "port/shield.h"
 #include "port/traffic_test_support.h"
 #include "port/udp_port.h"
 
@@ -116,6 +120,42 @@ TEST_P(SegmentRoutedPortTest, TheKernelUnwrapsItsEncapsulation) {
   auto left = framed_left(), right = kernel_right();
   const Address carrier = *parse_address("fc00:0:5::");
   expect_carried(*left, *right, &carrier);
+}
+
+/// What the kernel's own UDP made of packets that weren't for it, in the right namespace.
+std::uint64_t kernel_errors(const Sandbox& sandbox) {
+  std::uint64_t total = 0;
+  sandbox.right([&] {
+    std::ifstream v6("/proc/thread-self/net/snmp6");
+    std::string name;
+    for (std::uint64_t value; v6 >> name >> value;)
+      if (name == "Udp6InErrors") total += value;
+    std::ifstream v4("/proc/thread-self/net/snmp");
+    std::string heads, values;
+    while (std::getline(v4, heads) && std::getline(v4, values))
+      if (heads.starts_with("Udp: ")) {
+        std::istringstream row(values.substr(5));
+        std::uint64_t field = 0;
+        for (int i = 0; i < 3; ++i) row >> field;  // InDatagrams NoPorts InErrors
+        total += field;
+      }
+  });
+  return total;
+}
+
+TEST_P(FramedPortTest, TheShieldKeepsPacketsFromTheKernel) {
+  auto left = framed_left(), right = framed_right();
+  Result<Fd> probe = Fd();
+  sandbox_->right([&] { probe = raise_shield(right->link().interface, right_address_, 4791); });
+  if (!probe) GTEST_SKIP() << probe.error().what;
+  probe = Fd();  // it only told that shields are allowed: the port has its own
+  const std::uint64_t before = kernel_errors(*sandbox_);
+  for (int i = 0; i < 20; ++i) {
+    TestTrain out(pattern(64), 64, right_address_, 7);
+    ASSERT_EQ(left->tx({&out.train, 1}), 1u);
+  }
+  EXPECT_EQ(receive(*right, 20).size(), 20u);
+  EXPECT_EQ(kernel_errors(*sandbox_), before);
 }
 
 TEST_P(FramedPortTest, FindsANeighbourThatTheKernelDoesNotKnowYet) {

@@ -29,6 +29,7 @@ static_assert(sizeof(OffloadHeader) == 10);
 constexpr std::uint8_t kNeedsChecksum = 1;
 constexpr std::uint8_t kUdpSegments = 5;  // VIRTIO_NET_HDR_GSO_UDP_L4
 constexpr std::uint8_t kGsoEcn = 0x80;
+constexpr std::size_t kMaxHeaders = 192;
 
 bool set(int fd, int option, int value) {
   return ::setsockopt(fd, SOL_PACKET, option, &value, sizeof value) == 0;
@@ -109,6 +110,9 @@ bool PacketPort::is_sound(const TxTrain& train) const {
 void PacketPort::fill(std::size_t i, const TxTrain& train) {
   OffloadHeader& offload = storage_->out_offload[i];
   offload = {};
+  // How much of the frame the kernel keeps in one piece: its headers, which everybody on the way looks at.
+  offload.header_length =
+      static_cast<std::uint16_t>(std::min<std::size_t>(train.pieces[0].iov_len, kMaxHeaders));
   if (train.checksum_start != 0) {
     offload.flags = kNeedsChecksum;
     offload.checksum_start = train.checksum_start;
