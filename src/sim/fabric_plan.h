@@ -15,12 +15,12 @@ namespace mrc::sim {
 /// What a person chooses about queues, for a link of 1 BDP = rate x base RTT.
 struct QueueSettings {
   double data_bdp = 1.0;     // room for data
-  double control_bdp = 1.0;  // and for control and trimmed frames
+  double control_bdp = 8.0;  // and for control and trimmed frames: what an incast leaves of its first windows
   double ecn_low = 0.2;      // of the data room
   double ecn_high = 0.8;
   bool ecn = true;
   bool trim = true;
-  std::uint32_t trim_bytes = 256;
+  std::uint32_t trim_bytes = 166;  // on the wire: 128 after Ethernet, just above what the headers need
   fabric::MarkAt mark_at = fabric::MarkAt::dequeue;
 };
 

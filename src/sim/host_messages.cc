@@ -18,17 +18,14 @@ HostNode::Connection& HostNode::connection_to(Host peer) {
   if (found != PeerMap::kNone) return connections_[found];
   const auto index = static_cast<std::uint32_t>(connections_.size());
   by_peer_.add(peer, index);
-  const std::uint16_t n = plan_.settings.qps_per_pair;
-  Connection c{.peer = peer,
-               .received = std::vector<std::uint32_t>(n),
-               .backlog = std::vector<std::deque<std::uint32_t>>(n)};
-  for (std::uint16_t q = 0; q < n; ++q) c.qps.push_back(make_qp(peer, index));
+  Connection c{.peer = peer, .qps = std::vector<PairQp>(plan_.settings.qps_per_pair)};
+  for (std::uint16_t q = 0; q < c.qps.size(); ++q) c.qps[q].qp = make_qp(peer, index, q);
   return connections_.emplace_back(std::move(c));
 }
 
 // Both ends make their QP when they first need it: whoever sends, when it posts; the other, when a packet
 // comes.
-nic::Qp* HostNode::make_qp(Host peer, std::uint32_t connection) {
+nic::Qp* HostNode::make_qp(Host peer, std::uint32_t connection, std::uint16_t place) {
   const HostSettings& s = plan_.settings;
   nic::QpCreate create;
   create.pd = nic::PdId(1);
@@ -38,8 +35,6 @@ nic::Qp* HostNode::make_qp(Host peer, std::uint32_t connection) {
   create.max_sge = 0;
   nic::Qp* qp = nic_.create_qp(create);
   MRC_CHECK(qp != nullptr);  // the workload said how many peers there are
-  const std::uint32_t place =
-      connection < connections_.size() ? static_cast<std::uint32_t>(connections_[connection].qps.size()) : 0;
   nic::QpConnect connect;
   connect.peer = gid_of(peer);
   connect.remote = Qpn(kQps + place);
@@ -74,14 +69,14 @@ void HostNode::send(const Message& message) {
   sending_[index] = {message, static_cast<std::uint32_t>(log_.sent.size() - 1), connection, message.bytes, 0};
   tally_->pending += 2;  // it will be acknowledged here and received there
   const std::uint32_t qp = sequence % plan_.settings.qps_per_pair;
-  c.backlog[qp].push_back(index);
+  c.qps[qp].backlog.push_back(index);
   post(connection, qp);
 }
 
 void HostNode::post(std::uint32_t connection, std::uint32_t place) {
-  Connection& c = connections_[connection];
-  while (!c.backlog[place].empty()) {
-    const std::uint32_t index = c.backlog[place].front();
+  PairQp& pair = connections_[connection].qps[place];
+  while (pair.posted < pair.backlog.size()) {
+    const std::uint32_t index = pair.backlog[pair.posted];
     Sending& s = sending_[index];
     const std::uint64_t bytes = std::min<std::uint64_t>(s.unposted, plan_.settings.write_bytes);
     nic::SendRequest request;
@@ -91,12 +86,13 @@ void HostNode::post(std::uint32_t connection, std::uint32_t place) {
     request.work.length = static_cast<std::uint32_t>(bytes);
     request.work.has_imm = bytes == s.unposted;
     request.work.imm = s.message.tag;
-    if (nic_.post_send(engine_time(now_), *c.qps[place], request) != 0)
-      return;  // full: again after a completion
+    if (nic_.post_send(engine_time(now_), *pair.qp, request) != 0) return;  // full: again after a completion
     s.unposted -= bytes;
     ++s.open_writes;
-    if (s.unposted == 0) c.backlog[place].pop_front();
+    if (s.unposted == 0) ++pair.posted;
   }
+  pair.backlog.clear();
+  pair.posted = 0;
 }
 
 bool HostNode::drain_completions() {
@@ -116,11 +112,8 @@ void HostNode::on_send_done(const nic::Cqe& entry) {
   const std::uint32_t place = record.sequence % plan_.settings.qps_per_pair;
   if (entry.status != engine::WorkStatus::success) record.failed = true;
   if (--sending_[index].open_writes == 0 && (sending_[index].unposted == 0 || record.failed)) {
-    if (record.failed) {
-      ++tally_->failed;
-      auto& backlog = connections_[connection].backlog[place];
-      if (!backlog.empty() && backlog.front() == index) backlog.pop_front();
-    }
+    if (record.failed) ++tally_->failed;
+    if (sending_[index].unposted > 0) ++connections_[connection].qps[place].posted;  // gave up halfway
     record.acknowledged = now_;
     --tally_->pending;
     const Message message = sending_[index].message;
@@ -135,9 +128,9 @@ void HostNode::on_receive_done(const nic::Cqe& entry) {
   const auto connection = static_cast<std::uint32_t>(entry.wr_id >> 16);
   const auto place = static_cast<std::uint32_t>(entry.wr_id & 0xFFFF);
   Connection& c = connections_[connection];
-  const std::uint32_t sequence = c.received[place]++ * plan_.settings.qps_per_pair + place;
+  const std::uint32_t sequence = c.qps[place].received++ * plan_.settings.qps_per_pair + place;
   log_.received.push_back({c.peer, sequence, now_});
-  nic_.post_receive(*c.qps[place], entry.wr_id);
+  nic_.post_receive(*c.qps[place].qp, entry.wr_id);
   --tally_->pending;
   plan_.workload.on_received(self_, c.peer, entry.imm, *this);
 }

@@ -8,7 +8,10 @@
 namespace mrc::sim {
 namespace {
 
-constexpr std::uint32_t kCqEntries = 128;
+// A packet completes at most what is posted: 16 sends or 32 receives of one QP, and the CQ is drained after
+// each.
+constexpr std::uint32_t kCqEntries = 64;
+constexpr std::size_t kAhead = 3;  // arrivals to prefetch
 
 nic::NicConfig nic_config(const HostPlan& plan, Host self, nic::CongestionMaker& maker) {
   nic::NicConfig config;
@@ -54,7 +57,11 @@ Ps HostNode::run(Lane& lane, Tally& tally, Ps begin, Ps end, std::span<const Tra
     if (std::min(arrival, local) >= end) return local;
     now_ = std::max(now_, std::min(arrival, local));
     if (arrival <= now_) {
-      if (next + 1 < arrivals.size()) __builtin_prefetch(&lane.slots()[arrivals[next + 1].slot].packet);
+      if (next + kAhead < arrivals.size()) {
+        const Cargo& soon = lane.slots()[arrivals[next + kAhead].slot];
+        __builtin_prefetch(&soon);
+        __builtin_prefetch(&soon.packet);
+      }
       const Transit& t = arrivals[next++];
       is_signal(t) ? hear(t) : arrive(t);
     } else {
@@ -86,7 +93,7 @@ void HostNode::arrive(const Transit& t) {
     // A pair's QPs are numbered alike at both ends of the wire; here they get the numbers that this NIC gave
     // them.
     const std::uint32_t qp = packet.dqpn.value - kQps;
-    packet.dqpn = connection_to(cargo.source).qps[qp]->qpn;
+    packet.dqpn = connection_to(cargo.source).qps[qp].qp->qpn;
   }
   const Verdict verdict = nic_.handle(engine_time(t.when), packet, envelope, gid_of(cargo.source), {});
   if (verdict == Verdict::ok) {

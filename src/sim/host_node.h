@@ -4,7 +4,6 @@
 // completions back into events of the program.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -54,14 +53,17 @@ class HostNode final : private Actions, private nic::CongestionMaker {
   static constexpr std::uint32_t kQps =
       16;  // QP numbers below are reserved; a pair calls its QPs kQps, kQps + 1, ...
 
-  /// All that is kept about a peer. QPs are named by their place here: numbers are agreed on outside the
-  /// fabric.
+  /// One QP of a pair. QPs are named by their place in the pair: numbers are agreed on outside the fabric.
+  struct PairQp {
+    nic::Qp* qp = nullptr;
+    std::uint32_t received = 0;          // messages
+    std::uint32_t posted = 0;            // of the backlog: those before it have no more writes to post
+    std::vector<std::uint32_t> backlog;  // messages to the peer, in order
+  };
   struct Connection {
     Host peer = 0;
     std::uint32_t next_sequence = 0;  // of messages to it
-    std::vector<nic::Qp*> qps;
-    std::vector<std::uint32_t> received;             // messages from it, by QP
-    std::vector<std::deque<std::uint32_t>> backlog;  // messages with writes to post, by QP
+    std::vector<PairQp> qps;
   };
   /// A message on its way out.
   struct Sending {
@@ -96,7 +98,7 @@ class HostNode final : private Actions, private nic::CongestionMaker {
 
   // host_messages.cc
   Connection& connection_to(Host peer);
-  nic::Qp* make_qp(Host peer, std::uint32_t connection);
+  nic::Qp* make_qp(Host peer, std::uint32_t connection, std::uint16_t place);
   void post(std::uint32_t connection, std::uint32_t qp);
   bool drain_completions();
   void on_send_done(const nic::Cqe& entry);

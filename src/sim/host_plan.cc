@@ -73,7 +73,7 @@ nic::NicLimits HostPlan::nic_limits(Host host) const {
   limits.qps = std::max(1u, workload.peers(host) * settings.qps_per_pair);
   limits.regions = 2;
   limits.packets_in_flight = settings.packets_in_flight != 0 ? settings.packets_in_flight
-                                                             : window + 64 * (2 + std::min(limits.qps, 16u));
+                                                             : window + 64 + 32 * std::min(limits.qps, 32u);
   limits.endpoint_replies = limits.endpoint_requests = 4;
   return limits;
 }

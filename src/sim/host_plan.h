@@ -21,7 +21,7 @@ struct HostSettings {
   std::uint16_t path_mtu = 4096;
   std::uint16_t evs = 128;  // per QP, the same number in each plane; fewer where the fabric has fewer
   std::uint16_t qps_per_pair = 1;
-  std::uint16_t send_depth = 16;  // writes under way per QP; more wait in the host
+  std::uint16_t send_depth = 8;  // writes under way per QP; more wait in the host
   std::uint16_t recv_depth = 32;
   std::uint32_t write_bytes = 1u << 30;  // a longer message is several writes
   std::uint32_t packets_in_flight = 0;   // records of the NIC; 0: a window's worth and some per QP
