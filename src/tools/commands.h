@@ -20,6 +20,7 @@ using Run = std::function<int()>;
 #define MRC_COMMANDS(X) /* in alphabetical order */ \
   X(bench, "figures that the engine promises, measured") \
   X(dump, "what a capture holds, packet by packet") \
+  X(exec, "a program that sees the soft device") \
   X(pair, "two endpoints over a bad network, in virtual time") \
   X(sim, "a fabric of any size with its NICs and traffic, in simulated time") \
   X(storm, "seeded worlds of trouble for two engines, judged by oracles") \
