@@ -50,10 +50,12 @@ void store_mrc(const mrc_qp_attr& from, int mask, QpRecord& record) {
 /// MRC-API-021: timeout and retry count of verbs count where no MRC attribute overrides them.
 void derive_timers(const QpChange& change, QpRecord& record) {
   if ((change.verbs_mask & IBV_QP_TIMEOUT) != 0 && !record.mrc_timeout) {
-    record.mrc.timeout = std::min<std::uint8_t>(change.verbs->timeout, kMaxTimeout);
+    const std::uint8_t asked = change.verbs->timeout;
+    record.mrc.timeout =
+        asked == 0 ? std::uint8_t{0} : std::clamp<std::uint8_t>(asked, kLeastVerbsTimeout, kMaxTimeout);
   }
   if ((change.verbs_mask & IBV_QP_RETRY_CNT) != 0 && !record.mrc_retry) {
-    record.mrc.retry = {change.verbs->retry_cnt, 0};
+    record.mrc.retry.linear_cnt = change.verbs->retry_cnt;
   }
 }
 
@@ -71,6 +73,7 @@ QpRecord make_record(QpKind kind) {
   record.mrc.wimm = {defaults.max_wimm, defaults.max_wimm_dest};
   record.mrc.timeout = defaults.timeout;
   record.mrc.retry = {defaults.linear_retries, defaults.exponential_retries};
+  if (kind == QpKind::rc) record.mrc.retry.exp_cnt = 0;  // verbs know one interval
   return record;
 }
 

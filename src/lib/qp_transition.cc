@@ -93,9 +93,13 @@ Result<QpState> apply(QpKind kind, QpState current, const QpChange& asked, const
   QpChange change = asked;
   ibv_qp_attr filled;
   if (kind == QpKind::mrc && change.verbs != nullptr) {
-    // An MRC QP is on all ports at once, so programs leave the address's port 0.
+    // An MRC QP is on all ports at once, so programs leave the address's port 0; and programs exist that pass
+    // retry counts and timeouts of the verbs kind beyond what verbs have.
     filled = *change.verbs;
     if (filled.ah_attr.port_num == 0) filled.ah_attr.port_num = record.verbs.port_num;
+    filled.retry_cnt = std::min<std::uint8_t>(filled.retry_cnt, kMaxVerbsRetry);
+    filled.rnr_retry = std::min<std::uint8_t>(filled.rnr_retry, kMaxVerbsRetry);
+    filled.timeout = std::min<std::uint8_t>(filled.timeout, kMaxVerbsTimeout);
     change.verbs = &filled;
   }
   if (change.verbs_mask != 0 && change.verbs == nullptr) return invalid("attributes are NULL");

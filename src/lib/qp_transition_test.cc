@@ -229,13 +229,28 @@ TEST(QpTransition, VerbsTimersCountUntilMrcOnesAreGiven) {  // MRC-API-021
   ASSERT_TRUE(apply(QpKind::mrc, QpState::rtr, {.verbs = &verbs, .verbs_mask = kRts}, around, record));
   EXPECT_EQ(to_attributes(record).timeout, 14);
   EXPECT_EQ(to_attributes(record).linear_retries, 7);
-  EXPECT_EQ(to_attributes(record).exponential_retries, 0);
+  EXPECT_EQ(to_attributes(record).exponential_retries, 7);  // of which verbs know nothing
   const QpChange both{
       .verbs = &verbs, .verbs_mask = kRts, .mrc = &mrc, .mrc_mask = MRC_QP_TIMEOUT | MRC_QP_RETRY_CNT};
   ASSERT_TRUE(apply(QpKind::mrc, QpState::rtr, both, around, record));
   EXPECT_EQ(to_attributes(record).timeout, 20);
   EXPECT_EQ(to_attributes(record).linear_retries, 3);
   EXPECT_EQ(to_attributes(record).exponential_retries, 25);
+}
+
+TEST(QpTransition,
+     TimersOfThePublishedBenchmark) {  // MRC-API-020, MRC-API-021: retry counts of 14, timeout 7
+  Around around;
+  QpRecord record = make_record(QpKind::mrc);
+  auto verbs = good(IBV_QPS_RTS);
+  verbs.timeout = 7;
+  verbs.retry_cnt = verbs.rnr_retry = 14;
+  ASSERT_TRUE(apply(QpKind::mrc, QpState::rtr, {.verbs = &verbs, .verbs_mask = kRts}, around, record));
+  EXPECT_EQ(to_attributes(record).timeout, 12);
+  EXPECT_EQ(to_attributes(record).linear_retries, 7);
+  verbs.timeout = 0;  // never
+  ASSERT_TRUE(apply(QpKind::mrc, QpState::rtr, {.verbs = &verbs, .verbs_mask = kRts}, around, record));
+  EXPECT_EQ(to_attributes(record).timeout, 0);
 }
 
 TEST(QpTransition, AttributesReachTheDevice) {

@@ -10,6 +10,9 @@ inline constexpr int kMaxLinear = 7;
 inline constexpr int kMaxExponential = 25;  // for ever
 inline constexpr int kMaxVerbsRetry = 7;
 inline constexpr int kMaxVerbsTimeout = 31;
+// Verbs promise only a lower bound. Below 4.2 ms a host that is busy for a moment would look like one that is
+// gone.
+inline constexpr int kLeastVerbsTimeout = 12;
 
 /// 0 or EINVAL.
 int check_verbs_values(const ibv_qp_attr& attr, int mask, const QpRecord& record,
