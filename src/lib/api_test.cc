@@ -198,7 +198,7 @@ TEST_F(ConnectedApi, WrongQps) {
       {"destroy: no QP", [&] { return mrc_destroy_qp(nullptr); }, EINVAL, 0},
       {"destroy: CQ in use", [&] { return mrc_destroy_cq(cq); }, EBUSY, 0},
   });
-  EXPECT_EQ(mrc_destroy_cq(ev_cq), 0);
+  EXPECT_TRUE(ev_cq == nullptr || mrc_destroy_cq(ev_cq) == 0);  // nobody but a controller gets one
   EXPECT_EQ(mrc_destroy_context(other), 0);
 }
 
