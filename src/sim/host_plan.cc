@@ -51,7 +51,10 @@ void HostPlan::make_paths() {
 }
 
 const nic::PathTable& HostPlan::paths(Host a, Host b) const {
-  return tables_[(a * 0x9E3779B1u ^ b * 0x85EBCA77u) % tables_.size()];
+  // Neighbours talk to neighbours: their pairs must not end up with the same few tables.
+  std::uint64_t x = (std::uint64_t{a} << 32 | b) * 0x9E3779B97F4A7C15ull;
+  x = (x ^ x >> 29) * 0xBF58476D1CE4E5B9ull;
+  return tables_[(x >> 32) % tables_.size()];
 }
 
 std::uint32_t HostPlan::datagram(std::uint64_t payload) const {
