@@ -25,14 +25,15 @@ double octaves(double ratio) {
 
 /// The port is full: whatever of this flight is not trimmed is just what fits, so the window becomes that.
 void Nscc::keep_survivors(Time now, std::uint32_t bytes) {
-  incast_ = true;
-  if (!covered(bytes)) {
+  const bool same_flight = covered(bytes);
+  if (!same_flight) {
     to_ignore_ = static_cast<std::uint64_t>(std::max<std::int64_t>(in_flight_, 0));
     set_window(std::min(cwnd_, static_cast<double>(to_ignore_)));
     increase_ = 0;
   }
   in_flight_ -= bytes;
-  give_up(now, bytes);
+  // A window that is smaller than the rest of its flight has had its share of this storm.
+  if (!same_flight || cwnd_ > static_cast<double>(in_flight_)) give_up(now, bytes);
 }
 
 // MRC-CC-019: in an incast a window moves by a part of its distance from its delay per RTT, whatever its
@@ -64,7 +65,9 @@ void Nscc::fill_idle_receiver(Time now) {
 /// equal without knowing how many they are.
 double Nscc::incast_target() const {
   const double whole = std::max(cwnd_, static_cast<double>(config_.mtu));
-  double targets = config_.incast_low + config_.incast_step * octaves(max_cwnd_ / whole);
+  // The profile's maximum, which all senders share, not the one that followed this peer's base_rtt.
+  const double full = std::max(static_cast<double>(config_.max_cwnd), whole);
+  double targets = config_.incast_low + config_.incast_step * octaves(full / whole);
   // Paced senders hear rarely, so each word must weigh more, or the unlucky would stay behind.
   if (cwnd_ < whole) targets += config_.incast_paced_step * octaves(whole / cwnd_);
   return config_.target_delay * std::min(targets, static_cast<double>(config_.incast_high));

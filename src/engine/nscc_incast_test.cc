@@ -83,6 +83,15 @@ TEST(Incast, NothingSurvivesLeavesAPacedShare) {  // MRC-CC-019
   EXPECT_GT(s.cc.next_send(), s.now);
 }
 
+TEST(Incast, AStormThatBeganInsideTheFabricIsPaidOnce) {  // MRC-CC-019
+  Sender s(ours());
+  s.send(40);
+  s.wait(20us);
+  s.trim(10, false);  // quick adapt: nothing was achieved
+  s.trim(30, true);
+  EXPECT_GT(s.cc.share(), kMtu / 3) << "one storm, not thirty";
+}
+
 TEST(Incast, SmallerWindowsSettleAtAHigherDelay) {  // MRC-CC-019
   Sender big(ours(), {.remote_recv_peers = 2}), small(ours(), {.remote_recv_peers = 32});
   const double was_big = big.cc.share(), was_small = small.cc.share();
@@ -109,7 +118,7 @@ TEST(Incast, AnIdlePortIsFilledAndEndsIt) {  // MRC-CC-019
 }
 
 TEST(Incast, AWindowOfJustBelowTwoPacketsStillGrows) {  // MRC-CC-019
-  Sender s(ours(), {.remote_recv_peers = 29});  // 7758 bytes hold one packet of 4000
+  Sender s(ours(), {.remote_recv_peers = 29});          // 7758 bytes hold one packet of 4000
   for (int i = 0; i < 20; ++i) {
     s.send();
     s.wait(10us);

@@ -39,7 +39,12 @@ bool Nscc::covered(std::uint64_t bytes) {
 
 // MRC-CC-013: a trimmed packet leaves flight; quick adapt, else the window shrinks by its size.
 void Nscc::on_trim(Time now, std::uint32_t bytes, bool last_hop) {
-  if (last_hop && config_.incast_mode) return keep_survivors(now, bytes);
+  if (config_.incast_mode) {
+    incast_ = incast_ || last_hop;
+    if (incast_) return keep_survivors(now, bytes);
+    // Window that was never filled is no evidence that it fits; a start would only repeat the storm with it.
+    set_window(std::min(cwnd_, static_cast<double>(std::max<std::int64_t>(in_flight_, 0))));
+  }
   in_flight_ -= bytes;
   if (covered(bytes) && config_.qa_covers_flight) return;
   if (quick_adapt(now, true)) return;

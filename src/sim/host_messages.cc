@@ -6,9 +6,8 @@
 
 namespace mrc::sim {
 
-std::unique_ptr<engine::Congestion> HostNode::make(std::uint64_t, const nic::Peer& peer, std::uint16_t) {
-  auto made =
-      engine::make_congestion(plan_.cc_profile(self_, host_of(peer.gid)), plan_.settings.hints, self_ + 1);
+std::unique_ptr<engine::Congestion> HostNode::make(std::uint64_t, const nic::Peer&, std::uint16_t) {
+  auto made = engine::make_congestion(plan_.cc_profile(), plan_.settings.hints, self_ + 1);
   MRC_CHECK(made);
   return std::move(*made);
 }

@@ -81,10 +81,12 @@ nic::NicLimits HostPlan::nic_limits(Host host) const {
   return limits;
 }
 
-engine::CcProfile HostPlan::cc_profile(Host a, Host b) const {
+// A CC profile is the device's, as in a real fabric: it names the longest round trip, and a nearer peer's base_rtt falls
+// to its own with the first sample. All senders to one port then agree on the delay to settle at.
+engine::CcProfile HostPlan::cc_profile() const {
   engine::LinkFacts facts;
   facts.bits_per_second = topo.planes() * topo.spec().host_link.bits_per_second;
-  facts.base_rtt = Duration(base_rtt(topo, topo::HostId(a), topo::HostId(b), full_frame(), 150) / kPsPerNs);
+  facts.base_rtt = Duration(base_rtt(topo, full_frame(), 150) / kPsPerNs);
   facts.mtu = engine::cc_bytes_max(settings.path_mtu);
   facts.trimming = trimming_;
   return {settings.congestion, engine::default_nscc(facts)};

@@ -51,7 +51,7 @@ class HostPlan {
   nic::NicLimits nic_limits(Host host) const;
   /// Another selection of EVs for each pair of hosts, out of a few dozen that all share.
   const nic::PathTable& paths(Host a, Host b) const;
-  engine::CcProfile cc_profile(Host a, Host b) const;
+  engine::CcProfile cc_profile() const;
   /// The least time that a message of `bytes` takes on an empty fabric, from its request to its last byte at
   /// the receiver.
   Ps alone(Host a, Host b, std::uint64_t bytes) const;

@@ -22,6 +22,7 @@ struct BottleneckConfig {
   engine::LinkFacts link;
   Duration propagation = 4us;  // one way, half before the queue and half after it
   double queue_bdp = 1.0;      // packets beyond this are trimmed (or dropped)
+  double cut_bdp = 1000;       // trimmed packets beyond this are lost (EngineWorld only)
   bool trimming = true;
   bool last_hop = true;  // a port toward a host: trims say so, nothing is marked
   double mark_low_bdp = 0.2, mark_high_bdp = 0.8;

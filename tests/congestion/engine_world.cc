@@ -123,6 +123,11 @@ void EngineWorld::arrive(Event& e) {
   const auto* w = std::get_if<wire::Write>(&e.packet.body);
   const std::uint64_t bytes = w != nullptr ? engine::cc_bytes(*w) : 120;
   if (w != nullptr && data_bytes_ + bytes > limit) {
+    const double waiting = static_cast<double>(cut_.size() + 1) * config_.trimmed_bytes;
+    if (waiting > config_.cut_bdp * config_.link.bdp()) {
+      ++flows_[e.flow]->stats.lost;
+      return;
+    }
     ++flows_[e.flow]->stats.trims;
     e.envelope.traffic_class = wire::TrafficClass::trimmed_lasthop;
     cut_.push_back(e);

@@ -15,8 +15,8 @@
 namespace mrc::testing {
 
 struct EngineFlowStats {
-  std::uint64_t data = 0, trims = 0, sacks = 0, nacks = 0;  // packets
-  Picos finished = -1;                                      // the send completed
+  std::uint64_t data = 0, trims = 0, lost = 0, sacks = 0, nacks = 0;  // packets
+  Picos finished = -1;                                                // the send completed
 };
 
 class EngineWorld {

@@ -31,6 +31,7 @@ Setters setters(Incast& in, int& trace, int& engine) {
       {"engine", into(engine)},
       {"jitter", [&](double v) { in.jitter = Duration(static_cast<std::int64_t>(v)); }},
       {"queue", into(in.link.queue_bdp)},
+      {"cut_bdp", into(in.link.cut_bdp)},
       {"cut", into(in.link.trimmed_bytes)},
       {"eager", into(in.link.eager_sacks)},
       {"last_hop", into(in.link.last_hop)},
