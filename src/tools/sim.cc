@@ -1,21 +1,26 @@
 // `mrc sim`: a fabric of any size, its NICs and its traffic, in simulated time.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
 #include "sim/cm_workload.h"
+#include "sim/job.h"
+#include "sim/pattern.h"
 #include "sim/summary.h"
 #include "sim/topo_file.h"
 #include "sim/trace.h"
 #include "tools/commands.h"
+#include "tools/topology_options.h"
 
 namespace mrc::tools {
 namespace {
 
 struct SimOptions {
-  std::string cm, topo;
+  std::string cm, topo, pattern;
+  std::shared_ptr<TopologyOptions> fabric;
+  sim::Pattern load;
   sim::WorldSettings world;
-  std::uint32_t planes = 1;
   bool json = false;
   bool no_trim = false;
 };
@@ -25,20 +30,46 @@ int fail(const std::string& sentence) {
   return 1;
 }
 
-int simulate(SimOptions& o) {
-  auto cm = sim::read_cm(o.cm);
-  if (!cm) return fail(cm.error().what);
+Result<topo::Topology> make_fabric(const SimOptions& o) {
+  if (o.topo.empty()) return o.fabric->make();
   auto file = sim::read_topo(o.topo);
-  if (!file) return fail(file.error().what);
-  file->spec.planes = o.planes;
-  const auto topology = topo::Topology::make(file->spec);
+  if (!file) return file.error();
+  file->spec.planes = o.fabric->planes.value_or(1);
+  return topo::Topology::make(file->spec);
+}
+
+Result<std::unique_ptr<sim::Workload>> make_load(SimOptions& o, const topo::Topology& topology) {
+  if (!o.cm.empty()) {
+    auto cm = sim::read_cm(o.cm);
+    if (!cm) return cm.error();
+    if (cm->nodes > topology.hosts())
+      return Error{EINVAL, o.cm + " has more nodes than the fabric has hosts"};
+    return std::unique_ptr<sim::Workload>(std::make_unique<sim::CmWorkload>(std::move(*cm)));
+  }
+  if (o.pattern.empty()) return Error{EINVAL, "no traffic; give --pattern NAME or --cm FILE"};
+  const auto kind = sim::pattern_named(o.pattern);
+  if (!kind) return kind.error();
+  o.load.kind = *kind;
+  if (o.load.ranks == 0) o.load.ranks = topology.hosts();
+  if (o.load.ranks > topology.hosts())
+    return Error{EINVAL, "more ranks than hosts; lower --ranks or enlarge the fabric"};
+  auto program = sim::make_program(o.load);
+  if (!program) return program.error();
+  sim::Placement placement;
+  for (sim::Host h = 0; h < o.load.ranks; ++h) placement.host_of.push_back(h);
+  return std::unique_ptr<sim::Workload>(
+      std::make_unique<sim::Job>(0, std::move(*program), std::move(placement), topology.hosts()));
+}
+
+int simulate(SimOptions& o) {
+  const auto topology = make_fabric(o);
   if (!topology) return fail(topology.error().what);
-  if (cm->nodes > topology->hosts()) return fail(o.cm + " has more nodes than " + o.topo);
+  auto load = make_load(o, *topology);
+  if (!load) return fail(load.error().what);
   o.world.queues.trim = !o.no_trim;
-  sim::CmWorkload load(std::move(*cm));
   sim::TraceSink trace(stderr);
   o.world.hosts.sink = &trace;
-  sim::World world(*topology, o.world, load);
+  sim::World world(*topology, o.world, **load);
   world.run();
   const auto summary = sim::summarise(world, world.flows(), sim::cost_so_far());
   if (o.json) {
@@ -50,7 +81,7 @@ int simulate(SimOptions& o) {
   } else {
     std::fputs(sim::text(summary).c_str(), stdout);
   }
-  const std::string unfinished = load.unfinished();
+  const std::string unfinished = (*load)->unfinished();
   return unfinished.empty() ? 0 : fail(unfinished);
 }
 
@@ -59,9 +90,17 @@ int simulate(SimOptions& o) {
 Run sim(CLI::App& app) {
   sim::cost_so_far();  // the clock starts here
   auto o = std::make_shared<SimOptions>();
-  app.add_option("--cm", o->cm, "traffic matrix of htsim")->required();
-  app.add_option("--topo", o->topo, "topology of htsim")->required();
-  app.add_option("--planes", o->planes, "planes, each as the topology says")->capture_default_str();
+  o->fabric = add_topology_options(app);
+  o->load.ranks = 0;
+  auto* cm = app.add_option("--cm", o->cm, "traffic matrix of htsim");
+  app.add_option("--pattern", o->pattern,
+                 "traffic without a file: permutation, incast, pairwise, ring_allreduce, ...")
+      ->excludes(cm);
+  app.add_option("--ranks", o->load.ranks, "hosts that take part; 0: all")->capture_default_str();
+  app.add_option("--bytes", o->load.bytes, "per rank: one message, or what a collective works on")
+      ->capture_default_str();
+  app.add_option("--iterations", o->load.iterations, "how often")->capture_default_str();
+  app.add_option("--topo", o->topo, "topology of htsim, instead of the options of a fabric");
   app.add_option("--evs", o->world.hosts.evs, "EVs per QP")->capture_default_str();
   app.add_option("--pmtu", o->world.hosts.path_mtu, "payload bytes per packet")->capture_default_str();
   app.add_option("--seed", o->world.hosts.seed, "one seed, one result")->capture_default_str();
@@ -71,7 +110,8 @@ Run sim(CLI::App& app) {
   app.add_flag("--no-trim", o->no_trim, "switches drop instead of trimming");
   app.add_option("--trace", o->world.hosts.traced, "a host whose engine tells what it does, on stderr");
   app.add_flag("--json", o->json, "one JSON object");
-  app.footer("Example: mrc sim --cm perm_128.cm --topo ls_128.topo --json");
+  app.footer(
+      "Example: mrc sim --pattern ring_allreduce --planes 4 --t0 4 --t1 4 --hosts-per-t0 8 --bytes 1000000");
   return [o] { return simulate(*o); };
 }
 
