@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "topo/emit.h"
+#include "topo/netlink_messages.h"
 
 namespace mrc::topo {
 namespace {
@@ -15,70 +16,7 @@ namespace {
 constexpr std::uint32_t kNextCsid = 1u << SEG6_LOCAL_FLV_OP_NEXT_CSID;
 constexpr std::uint8_t kUsidBits = 16;
 
-/// A growing run of netlink messages; attributes are appended to the last one.
-class Messages {
- public:
-  template <class Header>
-  void begin(std::uint16_t type, std::uint16_t flags, const Header& header) {
-    start_ = bytes_.size();
-    nlmsghdr h{};
-    h.nlmsg_type = type;
-    h.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags);
-    h.nlmsg_seq = ++sequence_;
-    append(&h, sizeof h);
-    append(&header, sizeof header);
-    align();
-  }
-  void end() {
-    const auto length = static_cast<std::uint32_t>(bytes_.size() - start_);
-    std::memcpy(&bytes_[start_], &length, sizeof length);
-  }
-
-  void attribute(std::uint16_t type, const void* data, std::size_t size) {
-    rtattr a{static_cast<unsigned short>(RTA_LENGTH(size)), type};
-    append(&a, sizeof a);
-    append(data, size);
-    align();
-  }
-  template <class T>
-  void attribute(std::uint16_t type, const T& value) {
-    attribute(type, &value, sizeof value);
-  }
-  template <class Fill>
-  void nested(std::uint16_t type, Fill fill) {
-    const std::size_t at = bytes_.size();
-    rtattr a{0, type};
-    append(&a, sizeof a);
-    fill();
-    const auto length = static_cast<unsigned short>(bytes_.size() - at);
-    std::memcpy(&bytes_[at], &length, sizeof length);
-  }
-  /// struct rtnexthop, then its attributes.
-  template <class Fill>
-  void next_hop(unsigned index, Fill fill) {
-    const std::size_t at = bytes_.size();
-    rtnexthop hop{};
-    hop.rtnh_ifindex = static_cast<int>(index);
-    append(&hop, sizeof hop);
-    fill();
-    const auto length = static_cast<unsigned short>(bytes_.size() - at);
-    std::memcpy(&bytes_[at], &length, sizeof length);
-  }
-  std::vector<std::uint8_t> take() { return std::move(bytes_); }
-
- private:
-  void append(const void* data, std::size_t size) {
-    const auto* first = static_cast<const std::uint8_t*>(data);
-    bytes_.insert(bytes_.end(), first, first + size);
-  }
-  void align() { bytes_.resize((bytes_.size() + 3) / 4 * 4); }
-
-  std::vector<std::uint8_t> bytes_;
-  std::size_t start_ = 0;
-  std::uint32_t sequence_ = 0;
-};
-
-void link_up(Messages& out, unsigned index) {
+void link_up(NetlinkMessages& out, unsigned index) {
   ifinfomsg header{};
   header.ifi_index = static_cast<int>(index);
   header.ifi_flags = header.ifi_change = IFF_UP;
@@ -86,7 +24,7 @@ void link_up(Messages& out, unsigned index) {
   out.end();
 }
 
-void add_address(Messages& out, const Ipv6& a, int length, unsigned index) {
+void add_address(NetlinkMessages& out, const Ipv6& a, int length, unsigned index) {
   ifaddrmsg header{};
   header.ifa_family = AF_INET6;
   header.ifa_prefixlen = static_cast<std::uint8_t>(length);
@@ -98,7 +36,7 @@ void add_address(Messages& out, const Ipv6& a, int length, unsigned index) {
   out.end();
 }
 
-void begin_route(Messages& out, const Ipv6Prefix& prefix) {
+void begin_route(NetlinkMessages& out, const Ipv6Prefix& prefix) {
   rtmsg header{};
   header.rtm_family = AF_INET6;
   header.rtm_dst_len = static_cast<std::uint8_t>(prefix.length);
@@ -110,14 +48,14 @@ void begin_route(Messages& out, const Ipv6Prefix& prefix) {
   out.attribute(RTA_DST, prefix.address.bytes);
 }
 
-void add_sid(Messages& out, const LocalSid& sid, int locator_bits, unsigned index) {
+void add_sid(NetlinkMessages& out, const LocalSid& sid, int locator_bits, unsigned index) {
   begin_route(out, sid.prefix);
   out.attribute(RTA_OIF, index);
   out.attribute(RTA_ENCAP_TYPE, std::uint16_t{LWTUNNEL_ENCAP_SEG6_LOCAL});
   out.nested(RTA_ENCAP, [&] {
     if (sid.behavior == SidBehavior::decapsulate) {
       out.attribute(SEG6_LOCAL_ACTION, std::uint32_t{SEG6_LOCAL_ACTION_END_DT6});
-      out.attribute(SEG6_LOCAL_TABLE, std::uint32_t{RT_TABLE_LOCAL});
+      out.attribute(SEG6_LOCAL_TABLE, std::uint32_t{RT_TABLE_LOCAL});  // where the host's own addresses are
       return;
     }
     out.attribute(SEG6_LOCAL_ACTION, std::uint32_t{SEG6_LOCAL_ACTION_END});
@@ -131,7 +69,7 @@ void add_sid(Messages& out, const LocalSid& sid, int locator_bits, unsigned inde
 }
 
 /// Adds a route, or names the interface that is missing.
-Result<Done> add_route(Messages& out, const StaticRoute& r,
+Result<Done> add_route(NetlinkMessages& out, const StaticRoute& r,
                        const std::function<unsigned(const std::string&)>& index_of) {
   for (const NextHop& n : r.next_hops) {
     if (index_of(n.interface) == 0) return Error{ENODEV, n.interface + ": there is no such interface"};
@@ -155,7 +93,7 @@ Result<Done> add_route(Messages& out, const StaticRoute& r,
 
 Result<std::vector<std::uint8_t>> emit_netlink(const NodeConfig& node,
                                                const std::function<unsigned(const std::string&)>& index_of) {
-  Messages out;
+  NetlinkMessages out;
   for (const InterfaceConfig& i : node.interfaces) {
     const unsigned index = index_of(i.name);
     if (index == 0) return Error{ENODEV, i.name + ": there is no such interface"};
