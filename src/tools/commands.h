@@ -21,6 +21,7 @@ using Run = std::function<int()>;
   X(bench, "figures that the engine promises, measured") \
   X(dump, "what a capture holds, packet by packet") \
   X(exec, "a program that sees the soft device") \
+  X(lab, "a multi-plane SRv6 fabric of kernels on this machine") \
   X(pair, "two endpoints over a bad network, in virtual time") \
   X(sim, "a fabric of any size with its NICs and traffic, in simulated time") \
   X(storm, "seeded worlds of trouble for two engines, judged by oracles") \

@@ -1,0 +1,85 @@
+#include "tools/bulk.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "tools/bulk_side.h"
+
+namespace mrc::tools {
+namespace {
+
+constexpr Duration kSampleEvery = 50ms;
+constexpr Duration kPatience = 30s;  // for what was sent to arrive, after the watcher has had enough
+
+/// The last word: how many messages there were.
+struct Total {
+  std::uint64_t messages = 0;
+};
+
+/// Posts what credit allows; false when the device refused.
+bool post_more(BulkSide& side, const BulkSettings& settings, std::uint64_t& next) {
+  while (next < side.credit() + settings.slots) {
+    fill_pattern(next, side.slot(next));
+    const int error = side.post_message(next);
+    if (error == ENOMEM) return true;
+    if (error != 0) return false;
+    ++next;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const BulkWatcher& watch) {
+  auto side = BulkSide::open(settings);
+  if (!side) return side.error();
+  if (auto connected = (*side)->connect(channel); !connected) return connected.error();
+  std::uint64_t next = 0;
+  bool more = true;
+  Time look = lib::steady_now(), give_up = kNever;
+  while (more || (*side)->credit() < next || (*side)->sample().messages < next) {
+    if (more && !post_more(**side, settings, next)) return Error{EIO, "the device refuses to send"};
+    (*side)->poll([] {});
+    const Time now = lib::steady_now();
+    if ((*side)->sample().failed > 0 || now > give_up) break;
+    if (now < look) continue;
+    look = now + kSampleEvery;
+    const bool wanted = watch((*side)->take_sample());
+    if (more && !wanted) give_up = now + kPatience;
+    more = more && wanted;
+    (*side)->sample().longest_gap_ns = 0;
+  }
+  const Total total{next};
+  (void)::send(channel, &total, sizeof total, MSG_NOSIGNAL);
+  Total acknowledged;  // the receiver's last credit must have left its device before ours goes
+  (void)::recv(channel, &acknowledged, sizeof acknowledged, MSG_WAITALL);
+  return (*side)->take_sample();
+}
+
+Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings) {
+  auto opened = BulkSide::open(settings);
+  if (!opened) return opened.error();
+  BulkSide& side = **opened;
+  if (auto connected = side.connect(channel, settings.slots * 2); !connected) return connected.error();
+  std::uint64_t taken = 0, told = 0;
+  const auto take = [&] {
+    if (!is_pattern(taken, side.slot(taken))) ++side.sample().corrupt;
+    ++taken;
+    side.post_receive();
+  };
+  for (Total total;;) {
+    side.poll(take);
+    if (taken != told && side.post_credit(taken) == 0) told = taken;
+    const ssize_t n = ::recv(channel, &total, sizeof total, MSG_DONTWAIT);
+    if (n == 0 || n == sizeof total) {
+      (void)::send(channel, &total, sizeof total, MSG_NOSIGNAL);
+      break;
+    }
+  }
+  side.sample().messages = taken;
+  side.sample().bytes = taken * settings.message_bytes;
+  return side.take_sample();
+}
+
+}  // namespace mrc::tools

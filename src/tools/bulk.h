@@ -1,0 +1,43 @@
+// A bulk transfer between two processes over the soft device: writes with immediates, every byte checked on
+// arrival, credit returned by a write of the other side. For labs and demonstrations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include "base/result.h"
+
+namespace mrc::tools {
+
+inline constexpr int kMaxPlanes = 8;
+
+struct BulkSettings {
+  std::uint32_t message_bytes = 128 * 1024;
+  std::uint32_t slots = 32;  // messages in flight
+};
+
+/// A device as it stands, at some moment of a transfer. Plain bytes: it travels through a pipe.
+struct BulkSample {
+  std::int64_t when_ns = 0;         // steady clock
+  std::uint64_t messages = 0;       // completed here
+  std::uint64_t bytes = 0;          // of those
+  std::uint64_t corrupt = 0;        // messages whose bytes were not what was sent
+  std::uint64_t failed = 0;         // completions with an error
+  std::int64_t longest_gap_ns = 0;  // between two completions, since the sample before
+  std::uint64_t packets = 0, repairs = 0, probes = 0;
+  std::uint32_t planes = 0;
+  std::uint32_t ports_up = 0;                    // one bit per plane
+  std::array<std::uint64_t, kMaxPlanes> sent{};  // bytes that left by each plane's interface
+  std::array<std::uint16_t, kMaxPlanes> evs{}, bad_evs{};
+};
+
+/// Told about progress, now and then; false ends the transfer.
+using BulkWatcher = std::function<bool(const BulkSample&)>;
+
+/// Both run in a process of their own, with MRC_DEVICES set, and speak through `channel`, a connected socket,
+/// before and after. They return when the sender's watcher has had enough and everything sent has arrived.
+Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const BulkWatcher& watch);
+Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings);
+
+}  // namespace mrc::tools

@@ -1,0 +1,59 @@
+// One end of a bulk transfer: device, memory, QP, and what the other end needs to know about them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "lib/nic_device.h"
+#include "tools/bulk.h"
+
+namespace mrc::tools {
+
+/// The bytes of message `number`: nobody sends them by accident, and checking them is cheap.
+void fill_pattern(std::uint64_t number, std::span<std::uint64_t> out);
+bool is_pattern(std::uint64_t number, std::span<const std::uint64_t> bytes);
+
+/// What peers tell each other out of band.
+struct BulkAddress {
+  lib::Gid gid{};
+  std::uint32_t qpn = 0, rkey = 0;
+  std::uint64_t va = 0;
+};
+
+class BulkSide {
+ public:
+  static Result<std::unique_ptr<BulkSide>> open(const BulkSettings& settings);
+  ~BulkSide();
+  /// Tells the other side who we are, hears who it is, connects the QP, and posts receives before the other
+  /// side may send.
+  Status connect(int channel, std::uint32_t receives = 0);
+
+  std::span<std::uint64_t> slot(std::uint64_t number);
+  /// Where the other side writes how many messages it has taken.
+  std::uint64_t credit() const;
+  int post_message(std::uint64_t number);
+  int post_credit(std::uint64_t taken);
+  int post_receive();
+  /// Counts completions into `sample`; calls `received` for each immediate.
+  void poll(const std::function<void()>& received);
+  const BulkSample& take_sample();
+  BulkSample& sample() { return sample_; }
+
+ private:
+  explicit BulkSide(const BulkSettings& settings);
+  void note_device();
+
+  BulkSettings settings_;
+  std::vector<std::uint64_t> memory_;  // the slots, then the credit
+  std::shared_ptr<lib::NicDevice> device_;
+  lib::Pd pd_;
+  lib::CompletionQueue* cq_ = nullptr;
+  lib::QueuePair* qp_ = nullptr;
+  lib::Region region_;
+  BulkAddress peer_;
+  BulkSample sample_;
+  Time last_;
+};
+
+}  // namespace mrc::tools

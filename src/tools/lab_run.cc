@@ -1,0 +1,60 @@
+// `mrc lab run`: the main demonstration. Two hosts, planes of T0s and T1s, one QP, and faults of each kind.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "tools/lab_picture.h"
+#include "tools/lab_story.h"
+#include "tools/lab_verbs.h"
+
+namespace mrc::tools {
+namespace {
+
+constexpr int kForbidden = 77;  // the convention for "skipped": whoever called may show something else
+
+struct RunOptions {
+  std::uint32_t planes = 4, t1 = 2;
+  double seconds = 3;
+  std::string rate;
+  bool json = false;
+};
+
+Result<topo::Topology> make_fabric(const RunOptions& o) {
+  topo::Spec spec{.planes = o.planes, .tiers = 2, .t0 = 2, .t1 = o.t1, .hosts_per_t0 = 1};
+  if (!o.rate.empty()) {
+    const auto rate = topo::parse_rate(o.rate);
+    if (!rate) return rate.error();
+    spec.host_link.bits_per_second = *rate;
+  }
+  return topo::Topology::make(spec);
+}
+
+int run(const RunOptions& o) {
+  const auto fabric = make_fabric(o);
+  if (!fabric) return lab_failed(fabric.error());
+  auto lab = lab::Lab::start(*fabric, {});
+  if (!lab) return lab_failed(lab.error()), lab.error().code == EPERM ? kForbidden : 1;
+  const auto phases = usual_story(o.seconds);
+  LabPicture picture(phases);
+  const auto result =
+      run_story(*lab, "h0", "h1", phases, [&](std::size_t phase, double s, const BulkSample& b) {
+        if (!o.json) picture.draw(phase, s, b);
+      });
+  if (!result) return lab_failed(result.error());
+  o.json ? static_cast<void>(std::printf("%s\n", summary_json(*result).c_str())) : print_summary(*result);
+  return result->flawless() ? 0 : 1;
+}
+
+}  // namespace
+
+Run lab_run_verb(CLI::App& app) {
+  auto o = std::make_shared<RunOptions>();
+  app.add_option("--planes", o->planes, "planes")->check(CLI::Range(4, kMaxPlanes))->capture_default_str();
+  app.add_option("--t1", o->t1, "T1 switches per plane")->check(CLI::Range(2, 8))->capture_default_str();
+  app.add_option("--seconds", o->seconds, "each phase")->check(CLI::Range(0.2, 600.0))->capture_default_str();
+  app.add_option("--rate", o->rate, "of NIC ports, such as 1G; without it as fast as the machine is");
+  app.add_flag("--json", o->json, "one JSON object at the end instead of the picture");
+  app.footer("Example: mrc lab run --seconds 2");
+  return [o] { return run(*o); };
+}
+
+}  // namespace mrc::tools

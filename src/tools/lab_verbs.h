@@ -1,0 +1,27 @@
+// Verbs of `mrc lab` that are longer than a line.
+#pragma once
+
+#include <string>
+
+#include "lab/lab.h"
+#include "tools/commands.h"
+
+namespace mrc::tools {
+
+/// The exit status, and a sentence on stderr where there is something to say.
+int lab_failed(const Error& error);
+int lab_done(const Status& status);
+
+/// `mrc lab run`: a lab of its own, a transfer, the usual faults, a live picture and a summary.
+Run lab_run_verb(CLI::App& app);
+
+int print_lab_status(lab::Lab& lab, bool json);
+
+struct LabCapture {
+  std::string node, interface = "any", file;
+  std::uint64_t packets = 10'000;
+  double seconds = 10;
+};
+Status capture_in_lab(lab::Lab& lab, const LabCapture& what);
+
+}  // namespace mrc::tools
