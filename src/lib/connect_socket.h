@@ -1,0 +1,28 @@
+// TCP with deadlines: connect, accept, and whole messages, each within a time or not at all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "lib/connect_message.h"
+#include "port/fd.h"
+
+namespace mrc::lib::connect {
+
+/// When to give up; kNever for no limit.
+Time deadline_after(int timeout_ms);
+
+Result<port::Fd> listen_tcp(const char* host, const char* service);
+/// Keeps trying until somebody listens there or the time is over: the peer may start a moment later.
+Result<port::Fd> connect_tcp(const char* host, const char* service, Time deadline);
+Result<port::Fd> accept_tcp(int listener, Time deadline);
+int local_port(int socket);
+
+Status send_message(int socket, const Message& message, Time deadline);
+/// ECONNRESET when the peer has gone.
+Result<Message> receive_message(int socket, Time deadline);
+
+}  // namespace mrc::lib::connect

@@ -1,0 +1,191 @@
+// openmrc/connect.h: two sides of one process meet over TCP on loopback.
+#include <gmock/gmock.h>
+#include <openmrc/connect.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "lib/api_fixture.h"
+#include "lib/connect_message.h"
+#include "lib/connect_socket.h"
+
+namespace mrc::lib {
+namespace {
+
+using connect::Hello;
+using testing::HasSubstr;
+
+/// QPs of the fixture's device for both sides; the listener at any free port.
+struct Connect : Api {
+  Connect() : pd(make_pd()) {
+    cq = mrc_create_cq(context, 64, nullptr, nullptr, 0);
+    for (mrc_qp*& qp : qps) qp = create();
+    EXPECT_EQ(openmrc_listen("127.0.0.1", "0", &listener), 0);
+    port = std::to_string(openmrc_listener_port(listener));
+  }
+  ~Connect() override {
+    openmrc_destroy_listener(listener);
+    for (mrc_qp* qp : qps) mrc_destroy_qp(qp);
+    mrc_destroy_cq(cq);
+    device->destroy_pd(pd.id);
+  }
+  mrc_qp* create() {
+    mrc_qp_init_attr init{};
+    init.send_cq = init.recv_cq = cq;
+    init.pd = &pd;
+    init.cap = {4, 4, 1, 1, 0};
+    init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+    return mrc_create_qp(context, &init);
+  }
+  static ibv_qp_state state(mrc_qp* qp) {
+    ibv_qp_attr attr{};
+    mrc_query_qp(qp, &attr, IBV_QP_STATE, nullptr, 0, nullptr);
+    return attr.qp_state;
+  }
+  int connect_side(mrc_qp** which, int n, const openmrc_params* params, openmrc_connection** out) {
+    const int error = openmrc_connect("127.0.0.1", port.c_str(), verbs->handle(), which, n, params,
+                                      "from the client", 15, 5000, out);
+    client_error = openmrc_error();
+    return error;
+  }
+
+  SoftPd pd;
+  mrc_cq* cq;
+  mrc_qp* qps[4];
+  openmrc_listener* listener = nullptr;
+  std::string port, client_error;
+};
+
+TEST_F(Connect, BothSidesReachRtsAndKnowEachOther) {
+  openmrc_params params;
+  openmrc_default_params(&params);
+  params.mpr_dest = 16;
+  params.max_wimm_dest = 64;
+  params.path_mtu = IBV_MTU_1024;
+  openmrc_connection *server = nullptr, *client = nullptr;
+  std::thread there([&] { EXPECT_EQ(connect_side(qps + 2, 2, nullptr, &client), 0) << client_error; });
+  ASSERT_EQ(openmrc_accept(listener, verbs->handle(), qps, 2, &params, "from the server", 15, 5000, &server),
+            0)
+      << openmrc_error();
+  there.join();
+  for (mrc_qp* qp : qps) EXPECT_EQ(state(qp), IBV_QPS_RTS);
+  EXPECT_EQ(openmrc_agreed(client)->mpr, 16);  // what the server accepts
+  EXPECT_EQ(openmrc_agreed(client)->max_wimm, 64);
+  EXPECT_EQ(openmrc_agreed(client)->path_mtu, IBV_MTU_1024);
+  EXPECT_EQ(openmrc_agreed(server)->path_mtu, IBV_MTU_1024);
+  EXPECT_EQ(openmrc_agreed(server)->mpr, 64);
+  size_t size = 0;
+  EXPECT_STREQ(std::string(static_cast<const char*>(openmrc_peer_data(server, &size)), 15).c_str(),
+               "from the client");
+  EXPECT_EQ(size, 15u);
+
+  char got[8] = {};
+  size_t got_size = sizeof got;
+  std::thread barrier([&] {
+    char other[2];
+    size_t other_size = sizeof other;
+    EXPECT_EQ(openmrc_exchange(client, "ping", 4, other, &other_size, 5000), EMSGSIZE);
+    EXPECT_EQ(other_size, 4u);
+  });
+  EXPECT_EQ(openmrc_exchange(server, "pong", 4, got, &got_size, 5000), 0);
+  barrier.join();
+  EXPECT_STREQ(got, "ping");
+  std::thread bye([&] { EXPECT_EQ(openmrc_close(client, 5000), 0); });
+  EXPECT_EQ(openmrc_close(server, 5000), 0);
+  bye.join();
+}
+
+TEST_F(Connect, AMismatchIsToldToBoth) {
+  openmrc_connection *server = nullptr, *client = nullptr;
+  std::thread there([&] { EXPECT_NE(connect_side(qps + 2, 2, nullptr, &client), 0); });
+  EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 5000, &server), EINVAL);
+  there.join();
+  EXPECT_STREQ(openmrc_error(),
+               "this side brings 1 queue pairs, the peer 2: both must bring the same number");
+  EXPECT_THAT(client_error, HasSubstr("queue pairs"));
+}
+
+TEST_F(Connect, APeerThatDiesHalfWayIsNoticed) {
+  openmrc_connection* server = nullptr;
+  std::thread there([&] {
+    auto socket = connect::connect_tcp("127.0.0.1", port.c_str(), connect::deadline_after(5000));
+    Hello hello;
+    hello.mtu = 5;
+    hello.mpr_dest = 8;
+    hello.gid[10] = hello.gid[11] = 0xFF;
+    hello.qps = {{99, 0}};
+    EXPECT_TRUE(connect::send_message(socket->get(), connect::emit(hello), kNever));
+  });  // and dies before it is ready
+  EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 5000, &server),
+            ECONNRESET);
+  there.join();
+}
+
+TEST_F(Connect, AnotherProgramAtThatPortIsRefused) {
+  openmrc_connection* server = nullptr;
+  std::thread there([&] {
+    auto socket = connect::connect_tcp("127.0.0.1", port.c_str(), connect::deadline_after(5000));
+    EXPECT_EQ(::send(socket->get(), "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL), 18);
+    char byte;
+    while (::recv(socket->get(), &byte, 1, 0) > 0 || errno == EAGAIN) continue;
+  });
+  EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 5000, &server), EPROTO);
+  EXPECT_THAT(openmrc_error(), HasSubstr("another program"));
+  there.join();
+}
+
+TEST_F(Connect, NobodyThereAndBadArguments) {
+  openmrc_connection* c = nullptr;
+  EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 10, &c), ETIMEDOUT);
+  EXPECT_EQ(openmrc_connect("127.0.0.1", "1", verbs->handle(), qps, 1, nullptr, nullptr, 0, 10, &c),
+            ECONNREFUSED);
+  EXPECT_THAT(openmrc_error(), HasSubstr("does the peer listen"));
+  EXPECT_EQ(openmrc_connect("127.0.0.1", port.c_str(), verbs->handle(), qps, 0, nullptr, nullptr, 0, 10, &c),
+            EINVAL);
+  openmrc_params params;
+  openmrc_default_params(&params);
+  params.gid_index = 200;
+  EXPECT_EQ(openmrc_connect("127.0.0.1", port.c_str(), verbs->handle(), qps, 1, &params, nullptr, 0, 100, &c),
+            EINVAL);
+  EXPECT_THAT(openmrc_error(), HasSubstr("no GID at index 200"));
+}
+
+TEST_F(Connect, ReceivesCanBePostedBeforehand) {
+  ASSERT_EQ(openmrc_prepare(qps, 1, nullptr), 0);
+  EXPECT_EQ(state(qps[0]), IBV_QPS_INIT);
+  ibv_recv_wr wr{}, *bad;
+  EXPECT_EQ(mrc_post_recv(qps[0], &wr, &bad), 0);
+}
+
+TEST(ConnectMessage, HellosSurviveBytesAndHostileOnesDont) {
+  Hello hello;
+  hello.gid[3] = 7;
+  hello.mtu = 4;
+  hello.mpr_dest = 9;
+  hello.max_wimm_dest = 300;
+  hello.trim_nack = true;
+  hello.qps = {{1, 2}, {3, 4}};
+  hello.data = {5, 6, 7};
+  auto bytes = connect::emit(hello);
+  const std::span body = std::span(bytes).subspan(1);
+  EXPECT_EQ(*connect::parse_hello(body), hello);
+  for (std::size_t n = 0; n < body.size(); ++n) EXPECT_FALSE(connect::parse_hello(body.first(n))) << n;
+  body[29] = 0xFF;  // four billion QPs
+  EXPECT_FALSE(connect::parse_hello(body));
+}
+
+TEST(ConnectMessage, VersionsSayWhoMustUpdate) {
+  Hello ours, theirs;
+  ours.qps = theirs.qps = {{1, 1}};
+  theirs.mpr_dest = 8;
+  theirs.mtu = 3;
+  ours.mtu = 5;
+  EXPECT_EQ(connect::agree(ours, theirs, {})->mtu, 3);
+  theirs.version = theirs.oldest = 7;
+  EXPECT_THAT(connect::agree(ours, theirs, {}).error().what, HasSubstr("update this side"));
+  ours.version = ours.oldest = 9;
+  EXPECT_THAT(connect::agree(ours, theirs, {}).error().what, HasSubstr("update the peer"));
+}
+
+}  // namespace
+}  // namespace mrc::lib
