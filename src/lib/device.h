@@ -145,6 +145,8 @@ class Device {
   /// called.
   virtual int destroy_qp(QueuePair* qp) = 0;
 
+  virtual DeviceCounters counters() const { return {}; }
+
   virtual void listen(DeviceListener* listener) = 0;
   virtual void unlisten(DeviceListener* listener) = 0;
 

@@ -124,6 +124,18 @@ struct EndpointAnswer {
   bool service_time_out = false;  // the peer took its own holding time out of it
 };
 
+/// What the QPs of this process have done, those that are gone not counted.
+struct DeviceCounters {
+  std::uint64_t packets = 0;   // data packets sent, repairs included
+  std::uint64_t repairs = 0;
+  std::uint64_t timeouts = 0;  // packets given up for the ACK timeout
+  std::uint64_t probes = 0;
+  std::uint64_t received = 0;  // data packets
+  std::uint64_t duplicates = 0;
+  std::uint64_t refused = 0;   // arrivals that were no packet for us, whatever the reason
+  std::uint64_t overrun = 0;   // arrivals that the kernel dropped because nobody read them in time
+};
+
 /// Everything that modify_qp can set, after validation, as one value; each transition reads what it needs.
 struct QpAttributes {
   // to INIT

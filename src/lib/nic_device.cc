@@ -145,6 +145,27 @@ int NicDevice::destroy_qp(QueuePair* queue) {
   return 0;
 }
 
+DeviceCounters NicDevice::counters() const {
+  const std::lock_guard lock(mutex_);
+  DeviceCounters sum;
+  if (!alive_) return sum;
+  nic_->for_each_qp([&](nic::Qp& qp) {
+    if (!qp.engine) return;
+    const engine::RequestorCounters& r = qp.engine->requestor().counters();
+    const engine::ResponderCounters& s = qp.engine->responder().counters();
+    sum.packets += r.packets;
+    sum.repairs += r.repairs;
+    sum.timeouts += r.lost_by_timeout;
+    sum.probes += r.probes;
+    sum.received += s.packets;
+    sum.duplicates += s.duplicates;
+  });
+  sum.refused = driver_->refused().total() + nic_->verdicts().total() - nic_->verdicts()[Verdict::ok] -
+                nic_->verdicts()[Verdict::duplicate];
+  for (const auto& port : ports_) sum.overrun += port->counters().rx_overrun;
+  return sum;
+}
+
 void NicDevice::listen(DeviceListener* listener) {
   const std::lock_guard telling(tell_mutex_);
   listeners_.insert(listener);

@@ -48,6 +48,7 @@ class NicDevice final : public Device,
   int destroy_cq(CompletionQueue* cq) override;
   Result<QueuePair*> create_qp(const QpInit& init) override;
   int destroy_qp(QueuePair* qp) override;
+  DeviceCounters counters() const override;
   void listen(DeviceListener* listener) override;
   void unlisten(DeviceListener* listener) override;
   node::ProfileStore& profiles() override { return *profiles_; }

@@ -23,6 +23,7 @@ using Run = std::function<int()>;
   X(exec, "a program that sees the soft device") \
   X(lab, "a multi-plane SRv6 fabric of kernels on this machine") \
   X(pair, "two endpoints over a bad network, in virtual time") \
+  X(perf, "bandwidth, latency and message rate of writes between two hosts") \
   X(sim, "a fabric of any size with its NICs and traffic, in simulated time") \
   X(storm, "seeded worlds of trouble for two engines, judged by oracles") \
   X(topo, "a fabric as numbers: describe, check, draw, emit") \

@@ -1,0 +1,93 @@
+// `mrc perf`: the command line.
+#include "tools/perf.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "tools/commands.h"
+
+namespace mrc::tools {
+namespace {
+
+constexpr int kMaxQps = 16384;
+
+int complain(const Error& error) {
+  std::fprintf(stderr, "mrc perf: %s\n", error.what.c_str());
+  return 1;
+}
+
+int measure(const PerfOptions& o) {
+  const auto result = perf_measure(o);
+  if (!result) return complain(result.error());
+  const std::string text = o.json ? perf_json(o, *result) + "\n" : perf_table(o, *result);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+/// Both ends on this host: a child listens. It goes when we do.
+int run_local(PerfOptions o) {
+  constexpr const char* kHere = "127.0.0.1";
+  o.listen = o.connect = kHere;
+  const pid_t child = ::fork();
+  if (child < 0) return complain({errno, "can't fork"});
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const auto served = perf_serve(o);
+    ::_exit(served ? 0 : complain(served.error()));
+  }
+  const int status = measure(o);
+  if (status != 0) ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return status;
+}
+
+int run_perf(const PerfOptions& o) {
+  const int roles = !o.listen.empty() + !o.connect.empty() + o.local;
+  if (roles != 1) return complain({EINVAL, "say one of --listen ADDRESS, --connect HOST and --local"});
+  if (o.latency && o.size == 0) return complain({EINVAL, "a ping-pong needs at least one byte"});
+  if (o.local) return run_local(o);
+  if (!o.connect.empty()) return measure(o);
+  const auto served = perf_serve(o);
+  return served ? 0 : complain(served.error());
+}
+
+}  // namespace
+
+Run perf(CLI::App& app) {
+  auto o = std::make_shared<PerfOptions>();
+  app.add_option("--listen", o->listen, "be the side that is written to, at this address of this host");
+  app.add_option("--connect", o->connect, "measure writes to the host that listens");
+  app.add_flag("--local", o->local, "both ends on this host, over loopback");
+  app.add_option("--tcp-port", o->service, "where to meet (18515)");
+  app.add_option("--device", o->device,
+                 "interfaces to use, as in MRC_DEVICES: eth0/10.0.0.1,eth1/10.0.1.1 is two ports");
+  app.add_option("--size", o->size, "bytes of a write (64K)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(0, 1 << 30));
+  app.add_option("--depth", o->depth, "writes in flight on each QP (64)")->check(CLI::Range(1, 16384));
+  app.add_option("--qps", o->qps, "queue pairs (1)")->check(CLI::Range(1, kMaxQps));
+  app.add_option("--seconds", o->seconds, "how long (2)")->check(CLI::Range(0.01, 86400.0));
+  app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (8); 1 is the conformant mode")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--mtu", o->mtu, "path MTU (4096)")->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
+  app.add_option("--cc", o->cc, "congestion control: nscc, off, constant:BYTES");
+  app.add_flag("--latency", o->latency, "ping-pong: half the round trip");
+  app.add_flag("--imm", o->imm, "writes with immediate");
+  app.add_flag("--verify", o->verify, "compare every byte");
+  app.add_flag("!--no-icrc", o->icrc, "leave the iCRC out");
+  app.add_flag("--json", o->json, "one JSON object");
+  app.add_flag("--quiet", o->quiet, "no progress on the terminal");
+  app.footer(
+      "Both ends take the same --size, --depth, --qps, --latency, --imm and --verify.\n"
+      "Example: mrc perf --listen 10.0.0.2    and    mrc perf --connect 10.0.0.2 --size 1M --json\n"
+      "Example: mrc perf --local --latency --size 8");
+  return [o] { return run_perf(*o); };
+}
+
+}  // namespace mrc::tools

@@ -1,0 +1,342 @@
+// The measurements: writes as fast as they go, ping-pong, and rounds in which every byte is compared.
+#include <netdb.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "lib/progress.h"
+#include "tools/perf_side.h"
+
+namespace mrc::tools {
+namespace {
+
+using lib::steady_now;
+
+double cpu_seconds() {
+  rusage u{};
+  ::getrusage(RUSAGE_SELF, &u);
+  const auto s = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return s(u.ru_utime) + s(u.ru_stime);
+}
+double seconds(Duration d) { return static_cast<double>(d.count()) * 1e-9; }
+Time after(double s) { return steady_now() + Duration(static_cast<std::int64_t>(s * 1e9)); }
+
+Error failed(const ibv_wc& wc) {
+  return {EIO,
+          std::string("a write failed: ") + ibv_wc_status_str(wc.status) + " (is the peer still there?)"};
+}
+
+/// The address by which this host reaches another: where the device must be.
+Result<std::string> address_toward(const std::string& host, const std::string& service) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_DGRAM;
+  if (const int error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found); error != 0) {
+    return Error{EHOSTUNREACH, host + ": " + ::gai_strerror(error)};
+  }
+  const int fd = ::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_storage here{};
+  socklen_t size = sizeof here;
+  const bool ok = ::connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
+                  ::getsockname(fd, reinterpret_cast<sockaddr*>(&here), &size) == 0;
+  ::freeaddrinfo(found);
+  ::close(fd);
+  char text[NI_MAXHOST];
+  if (!ok || ::getnameinfo(reinterpret_cast<sockaddr*>(&here), size, text, sizeof text, nullptr, 0,
+                           NI_NUMERICHOST) != 0) {
+    return Error{ENETUNREACH, "no route to " + host};
+  }
+  return std::string(text);
+}
+
+/// Shows how it goes, once a second, on a terminal.
+class Ticker {
+ public:
+  explicit Ticker(const PerfOptions& o) : on_(!o.quiet && !o.json && ::isatty(STDERR_FILENO)) {}
+  void tick(Time now, std::uint64_t writes, std::uint64_t size) {
+    if (!on_ || now < next_) return;
+    if (last_ != Time{}) {
+      const double s = seconds(now - last_);
+      const double rate = static_cast<double>(writes - writes_) / s;
+      std::fprintf(stderr, "\r%8.2f Gb/s %8.3f M writes/s ", rate * static_cast<double>(size) * 8e-9,
+                   rate * 1e-6);
+    }
+    last_ = now;
+    writes_ = writes;
+    next_ = now + 1s;
+  }
+  ~Ticker() {
+    if (on_) std::fputs("\r\33[K", stderr);
+  }
+
+ private:
+  bool on_;
+  Time last_{}, next_{};
+  std::uint64_t writes_ = 0;
+};
+
+/// Posts on one QP: how far it is, and how many of its writes a completion stands for.
+struct Lane {
+  std::uint32_t posted = 0, in_flight = 0;
+};
+
+Status flood(PerfSide& side, PerfResult& r) {
+  const PerfOptions& o = side.options();
+  const std::uint32_t depth = o.depth;
+  const std::uint32_t every = std::max(1u, depth / 4);  // one completion for so many writes
+  std::vector<Lane> lanes(o.qps);
+  std::array<ibv_wc, 16> wcs;
+  Ticker ticker(o);
+  const Time start = steady_now(), end = after(o.seconds);
+  bool stop = false;
+  std::uint64_t outstanding = 0;
+  const auto fill = [&](std::uint32_t q) -> int {
+    Lane& lane = lanes[q];
+    while (!stop && lane.in_flight + 1 <= depth) {
+      const bool signaled = (lane.posted + 1) % every == 0;
+      if (const int error = side.post(q, lane.posted % depth, lane.posted % depth, signaled); error != 0)
+        return error;
+      ++lane.posted;
+      ++lane.in_flight;
+      ++outstanding;
+    }
+    return 0;
+  };
+  for (std::uint32_t q = 0; q < o.qps; ++q) {
+    if (const int error = fill(q); error != 0)
+      return Error{error, std::string("post: ") + std::strerror(error)};
+  }
+  while (!stop || outstanding >= std::uint64_t{every} * o.qps) {
+    const int n = side.poll(wcs);
+    for (int i = 0; i < n; ++i) {
+      if (wcs[static_cast<std::size_t>(i)].status != IBV_WC_SUCCESS)
+        return failed(wcs[static_cast<std::size_t>(i)]);
+      const auto q = static_cast<std::uint32_t>(wcs[static_cast<std::size_t>(i)].wr_id);
+      lanes[q].in_flight -= every;
+      outstanding -= every;
+      r.writes += every;
+      if (fill(q) != 0) return Error{EIO, "post failed"};
+    }
+    const Time now = steady_now();
+    if (now >= end) {
+      if (!stop) r.elapsed = seconds(now - start), r.bytes = r.writes * o.size, stop = true;
+      if (now >= end + 10s) break;
+    }
+    if (!stop) ticker.tick(now, r.writes, o.size);
+  }
+  r.writes = o.size == 0 ? r.writes : r.bytes / o.size;
+  return Done{};
+}
+
+/// The side that is written to polls, so that its thread and not the progress thread takes packets in.
+Status absorb(PerfSide& side) {
+  const PerfOptions& o = side.options();
+  std::array<ibv_wc, 16> wcs;
+  for (std::uint32_t spins = 0; (++spins & 1023) != 0 || !side.peer_waits();) {
+    const int n = side.poll(wcs);
+    for (int i = 0; i < n; ++i) {
+      if (o.imm) side.post_receives(static_cast<std::uint32_t>(wcs[static_cast<std::size_t>(i)].wr_id), 1);
+    }
+  }
+  return Done{};
+}
+
+/// Waits for the peer's number in our slot. A write's last byte is placed when the whole packet is.
+bool await_number(PerfSide& side, std::uint8_t number, Time deadline) {
+  std::array<ibv_wc, 4> wcs;
+  volatile std::uint8_t* last = side.slot(0, 0) + std::max<std::uint64_t>(side.options().size, 1) - 1;
+  for (std::uint32_t spins = 0; *last != number; ++spins) {
+    const int n = side.poll(wcs);
+    for (int i = 0; i < n; ++i) {
+      if (wcs[static_cast<std::size_t>(i)].opcode == IBV_WC_RECV_RDMA_WITH_IMM) side.post_receives(0, 1);
+    }
+    if ((spins & 4095) == 4095 && (steady_now() > deadline || side.peer_waits())) return false;
+  }
+  return true;
+}
+
+Status ping(PerfSide& side, PerfResult& r) {
+  const PerfOptions& o = side.options();
+  const Time start = steady_now(), end = after(o.seconds);
+  std::uint8_t* last = side.slot(0, 1 % o.depth) + o.size - 1;
+  std::uint8_t number = 0;
+  for (Time now = start; now < end; ++r.writes) {
+    number = static_cast<std::uint8_t>(number % 200 + 1);
+    *last = number;
+    if (const int error = side.post(0, 1 % o.depth, 0, true); error != 0) return Error{error, "post failed"};
+    if (!await_number(side, number, end + 10s)) return Error{ETIMEDOUT, "the peer's answer did not come"};
+    const Time then = steady_now();
+    r.half_rtts.push_back((then - now).count() / 2);
+    now = then;
+  }
+  r.elapsed = seconds(steady_now() - start);
+  r.bytes = r.writes * o.size;
+  std::sort(r.half_rtts.begin(), r.half_rtts.end());
+  return Done{};
+}
+
+Status pong(PerfSide& side) {
+  const PerfOptions& o = side.options();
+  std::uint8_t* last = side.slot(0, 1 % o.depth) + o.size - 1;
+  for (std::uint8_t number = 1;; number = static_cast<std::uint8_t>(number % 200 + 1)) {
+    if (!await_number(side, number, kNever)) return Done{};  // the peer is done
+    *last = number;
+    if (const int error = side.post(0, 1 % o.depth, 0, true); error != 0) return Error{error, "post failed"};
+  }
+}
+
+std::uint8_t pattern(std::uint64_t round, std::uint32_t q, std::uint32_t i, std::uint64_t at) {
+  return static_cast<std::uint8_t>((at ^ at >> 8 ^ at >> 16) * 167 + round * 31 + q * 7 + i * 13);
+}
+
+void paint(PerfSide& side, std::uint64_t round) {
+  const PerfOptions& o = side.options();
+  for (std::uint32_t q = 0; q < o.qps; ++q) {
+    for (std::uint32_t i = 0; i < o.depth; ++i) {
+      std::uint8_t* slot = side.slot(q, i);
+      for (std::uint64_t at = 0; at < o.size; ++at) slot[at] = pattern(round, q, i, at);
+    }
+  }
+}
+
+std::uint64_t wrong_bytes(PerfSide& side, std::uint64_t round) {
+  const PerfOptions& o = side.options();
+  std::uint64_t wrong = 0;
+  for (std::uint32_t q = 0; q < o.qps; ++q) {
+    for (std::uint32_t i = 0; i < o.depth; ++i) {
+      const std::uint8_t* slot = side.slot(q, i);
+      for (std::uint64_t at = 0; at < o.size; ++at) wrong += slot[at] != pattern(round, q, i, at);
+    }
+  }
+  return wrong;
+}
+
+/// One write into every slot of every QP; returns when all have completed.
+Status one_round(PerfSide& side) {
+  const PerfOptions& o = side.options();
+  for (std::uint32_t q = 0; q < o.qps; ++q) {
+    for (std::uint32_t i = 0; i < o.depth; ++i) {
+      if (const int error = side.post(q, i, i, true); error != 0) return Error{error, "post failed"};
+    }
+  }
+  std::array<ibv_wc, 16> wcs;
+  for (std::uint64_t left = std::uint64_t{o.qps} * o.depth; left > 0;) {
+    const int n = side.poll(wcs);
+    for (int i = 0; i < n; ++i, --left) {
+      if (wcs[static_cast<std::size_t>(i)].status != IBV_WC_SUCCESS)
+        return failed(wcs[static_cast<std::size_t>(i)]);
+    }
+  }
+  return Done{};
+}
+
+/// Rounds: everything is painted, written, and compared by the peer. Only the writing counts as time.
+Status verified_rounds(PerfSide& side, PerfResult& r) {
+  const PerfOptions& o = side.options();
+  const Time end = after(o.seconds);
+  for (std::uint64_t round = 1;; ++round) {
+    paint(side, round);
+    const Time start = steady_now();
+    if (auto done = one_round(side); !done) return done;
+    r.elapsed += seconds(steady_now() - start);
+    r.writes += std::uint64_t{o.qps} * o.depth;
+    r.bytes = r.writes * o.size;
+    const double more[] = {steady_now() < end ? static_cast<double>(round) : -static_cast<double>(round)};
+    double answer[1] = {};
+    if (auto told = side.exchange(more, answer); !told) return told;  // "look now"
+    if (auto told = side.exchange(more, answer); !told) return told;  // how many were wrong
+    if (answer[0] != 0) return Error{EBADMSG, std::to_string(answer[0]) + " bytes arrived wrong"};
+    r.verified = r.bytes;
+    if (more[0] < 0) return Done{};
+  }
+}
+
+Status check_rounds(PerfSide& side) {
+  double wrong = 0;
+  while (true) {
+    if (auto done = absorb(side); !done) return done;
+    double round[1] = {};
+    const double none[1] = {0};
+    if (auto told = side.exchange(none, round); !told) return told;
+    const auto number = static_cast<std::uint64_t>(round[0] < 0 ? -round[0] : round[0]);
+    wrong += static_cast<double>(wrong_bytes(side, number));
+    const double found[1] = {wrong};
+    if (auto told = side.exchange(found, round); !told) return told;
+    if (round[0] < 0) return Done{};
+  }
+}
+
+Status post_first_receives(PerfSide& side) {
+  const PerfOptions& o = side.options();
+  for (std::uint32_t q = 0; o.imm && q < o.qps; ++q) {
+    if (const int error = side.post_receives(q, o.depth); error != 0)
+      return Error{error, "post of receives failed"};
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status perf_serve(const PerfOptions& options) {
+  auto side = PerfSide::open(options, options.listen);
+  if (!side) return side.error();
+  if (auto posted = post_first_receives(**side); !posted) return posted;
+  openmrc_listener* listener = nullptr;
+  if (openmrc_listen(options.listen.c_str(), options.service.c_str(), &listener) != 0)
+    return Error{EADDRINUSE, openmrc_error()};
+  const Status accepted = (*side)->accept(listener);
+  openmrc_destroy_listener(listener);
+  if (!accepted) return accepted;
+  const Time start = steady_now();
+  const double cpu = cpu_seconds();
+  const Status served = options.latency  ? pong(**side)
+                        : options.verify ? check_rounds(**side)
+                                         : absorb(**side);
+  if (!served) return served;
+  const lib::DeviceCounters c = (*side)->counters();
+  const double ours[] = {(cpu_seconds() - cpu) / seconds(steady_now() - start) * 100,
+                         static_cast<double>(c.received), static_cast<double>(c.duplicates),
+                         static_cast<double>(c.refused), static_cast<double>(c.overrun)};
+  double theirs[5] = {};
+  if (auto told = (*side)->exchange(ours, theirs); !told) return told;
+  (*side)->close();
+  return Done{};
+}
+
+Result<PerfResult> perf_measure(const PerfOptions& options) {
+  const auto here = address_toward(options.connect, options.service);
+  if (!here) return here.error();
+  auto side = PerfSide::open(options, *here);
+  if (!side) return side.error();
+  if (auto posted = post_first_receives(**side); !posted) return posted.error();
+  if (auto connected = (*side)->connect(); !connected) return connected.error();
+  PerfResult r;
+  r.mtu = (*side)->mtu();
+  const Time start = steady_now();
+  const double cpu = cpu_seconds();
+  const Status done = options.latency  ? ping(**side, r)
+                      : options.verify ? verified_rounds(**side, r)
+                                       : flood(**side, r);
+  if (!done) return done.error();
+  r.cpu_percent = (cpu_seconds() - cpu) / seconds(steady_now() - start) * 100;
+  r.counters = (*side)->counters();
+  double theirs[5] = {};
+  const double ours[5] = {};
+  if (auto told = (*side)->exchange(ours, theirs); !told) return told.error();
+  r.peer_cpu_percent = theirs[0];
+  r.peer_counters.received = static_cast<std::uint64_t>(theirs[1]);
+  r.peer_counters.duplicates = static_cast<std::uint64_t>(theirs[2]);
+  r.peer_counters.refused = static_cast<std::uint64_t>(theirs[3]);
+  r.peer_counters.overrun = static_cast<std::uint64_t>(theirs[4]);
+  (*side)->close();
+  return r;
+}
+
+}  // namespace mrc::tools

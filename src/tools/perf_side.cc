@@ -1,0 +1,235 @@
+#include "tools/perf_side.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "lib/soft_context.h"
+#include "port/address.h"
+
+namespace mrc::tools {
+namespace {
+
+constexpr int kTimeoutMs = 60'000;
+
+Error out_of(const char* what) { return {errno, std::string("no ") + what + ": " + std::strerror(errno)}; }
+Error said() { return {EIO, openmrc_error()}; }
+
+/// The device that serves this address: named by MRC_DEVICES, or the interface that holds it.
+Status choose_device(const PerfOptions& options, const std::string& address) {
+  if (!options.device.empty()) return ::setenv("MRC_DEVICES", options.device.c_str(), 1), Done{};
+  if (std::getenv("MRC_DEVICES") != nullptr) return Done{};
+  const auto ip = port::parse_address(address);
+  if (!ip) return ip.error();
+  const auto interfaces = lib::read_interfaces();
+  if (!interfaces) return interfaces.error();
+  for (const lib::Interface& i : *interfaces) {
+    const bool loopback = i.loopback && ip->is_v4() && ip->ip[12] == 127;
+    if (!loopback && std::find(i.addresses.begin(), i.addresses.end(), ip->ip) == i.addresses.end()) continue;
+    ::setenv("MRC_DEVICES", (i.name + "/" + address).c_str(), 1);
+    return Done{};
+  }
+  return Error{EADDRNOTAVAIL, "no interface of this host has the address " + address};
+}
+
+void set_environment(const PerfOptions& options) {
+  ::setenv("MRC_SPRAY_UNIT", std::to_string(options.spray_unit).c_str(), 1);
+  ::setenv("MRC_ICRC", options.icrc ? "1" : "0", 1);
+  if (!options.cc.empty()) ::setenv("MRC_CC", options.cc.c_str(), 1);
+}
+
+std::uint8_t gid_index_of(ibv_context* verbs) {
+  const lib::Device& device = *lib::soft_context(verbs)->device();
+  const auto gids = device.gids(PortId(1));
+  for (std::size_t i = 0; i < gids.size(); ++i) {
+    if (gids[i].gid == device.config().ports[0].address && gids[i].type == lib::GidType::roce_v2) {
+      return static_cast<std::uint8_t>(i);
+    }
+  }
+  return 3;
+}
+
+}  // namespace
+
+PerfSide::PerfSide(const PerfOptions& options)
+    : options_(options),
+      depth_(options.depth),
+      stride_((std::max<std::uint64_t>(options.size, 1) + 63) / 64 * 64) {
+  // Enough QPs share the memory's slots: beyond this more memory would only measure the cache.
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  while (depth_ > 1 && std::size_t{depth_} * options.qps * stride_ > kMostBytes) depth_ /= 2;
+  bytes_ = std::size_t{depth_} * options.qps * stride_;
+}
+
+Result<std::unique_ptr<PerfSide>> PerfSide::open(const PerfOptions& options, const std::string& address) {
+  if (auto chosen = choose_device(options, address); !chosen) return chosen.error();
+  set_environment(options);
+  std::unique_ptr<PerfSide> side(new PerfSide(options));
+  if (auto made = side->make(); !made) return made.error();
+  return side;
+}
+
+Status PerfSide::make() {
+  int count = 0;
+  ibv_device** list = ibv_get_device_list(&count);
+  if (list == nullptr) return out_of("device");
+  for (int i = 0; i < count && verbs_ == nullptr; ++i) {
+    if (lib::is_soft(list[i])) verbs_ = ibv_open_device(list[i]);
+  }
+  const int error = errno;
+  ibv_free_device_list(list);
+  errno = error;
+  if (verbs_ == nullptr) {
+    return Error{errno, lib::soft_devices().error.empty()
+                            ? std::string("the device does not open: ") + std::strerror(errno)
+                            : lib::soft_devices().error};
+  }
+  gid_index_ = gid_index_of(verbs_);
+  context_ = mrc_create_context(verbs_, nullptr);
+  pd_ = ibv_alloc_pd(verbs_);
+  if (context_ == nullptr || pd_ == nullptr) return out_of("context");
+  void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return out_of("memory");
+  memory_ = static_cast<std::uint8_t*>(memory);
+  std::memset(memory_, 0x5A, bytes_);
+  mr_ = ibv_reg_mr(pd_, memory_, bytes_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  if (mr_ == nullptr) return out_of("memory region");
+  cq_ = mrc_create_cq(context_,
+                      static_cast<int>(std::min<std::uint64_t>(2ull * depth_ * options_.qps + 16, 1 << 20)),
+                      nullptr, nullptr, 0);
+  if (cq_ == nullptr) return out_of("completion queue");
+  mrc_qp_init_attr init{};
+  init.send_cq = init.recv_cq = cq_;
+  init.pd = pd_;
+  init.cap = {depth_, depth_, 1, 1, options_.size <= 256 ? static_cast<std::uint32_t>(options_.size) : 0};
+  init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+  for (std::uint32_t i = 0; i < options_.qps; ++i) {
+    mrc_qp* qp = mrc_create_qp(context_, &init);
+    if (qp == nullptr) return out_of("queue pair");
+    qps_.push_back(qp);
+  }
+  const openmrc_params p = params();
+  if (openmrc_prepare(qps_.data(), static_cast<int>(qps_.size()), &p) != 0) return said();
+  return Done{};
+}
+
+PerfSide::~PerfSide() {
+  if (connection_ != nullptr) openmrc_close(connection_, 0);
+  for (mrc_qp* qp : qps_) mrc_destroy_qp(qp);
+  if (cq_ != nullptr) mrc_destroy_cq(cq_);
+  if (mr_ != nullptr) ibv_dereg_mr(mr_);
+  if (memory_ != nullptr) ::munmap(memory_, bytes_);
+  if (pd_ != nullptr) ibv_dealloc_pd(pd_);
+  if (context_ != nullptr) mrc_destroy_context(context_);
+  if (verbs_ != nullptr) ibv_close_device(verbs_);
+}
+
+openmrc_params PerfSide::params() const {
+  openmrc_params p;
+  openmrc_default_params(&p);
+  p.gid_index = gid_index_;
+  p.path_mtu = static_cast<ibv_mtu>(std::countr_zero(options_.mtu) - 7);
+  return p;
+}
+
+Status PerfSide::accept(openmrc_listener* listener) {
+  const PerfTerms ours{reinterpret_cast<std::uint64_t>(memory_),
+                       mr_->rkey,
+                       options_.qps,
+                       depth_,
+                       options_.size,
+                       options_.latency,
+                       options_.imm,
+                       options_.verify,
+                       0};
+  const openmrc_params p = params();
+  if (openmrc_accept(listener, verbs_, qps_.data(), static_cast<int>(qps_.size()), &p, &ours, sizeof ours, -1,
+                     &connection_) != 0) {
+    return said();
+  }
+  return check_peer();
+}
+
+Status PerfSide::connect() {
+  const PerfTerms ours{reinterpret_cast<std::uint64_t>(memory_),
+                       mr_->rkey,
+                       options_.qps,
+                       depth_,
+                       options_.size,
+                       options_.latency,
+                       options_.imm,
+                       options_.verify,
+                       0};
+  const openmrc_params p = params();
+  if (openmrc_connect(options_.connect.c_str(), options_.service.c_str(), verbs_, qps_.data(),
+                      static_cast<int>(qps_.size()), &p, &ours, sizeof ours, kTimeoutMs, &connection_) != 0) {
+    return said();
+  }
+  return check_peer();
+}
+
+Status PerfSide::check_peer() {
+  std::size_t size = 0;
+  const void* data = openmrc_peer_data(connection_, &size);
+  if (size != sizeof peer_) return Error{EPROTO, "the peer is no `mrc perf`, or one of another version"};
+  std::memcpy(&peer_, data, sizeof peer_);
+  const bool same = peer_.size == options_.size && peer_.depth == depth_ &&
+                    peer_.latency == options_.latency && peer_.imm == options_.imm &&
+                    peer_.verify == options_.verify;
+  if (!same)
+    return Error{EINVAL,
+                 "the peer measures something else: give both the same --size, --depth, --latency, --imm and "
+                 "--verify"};
+  return Done{};
+}
+
+Status PerfSide::exchange(std::span<const double> ours, std::span<double> theirs) {
+  std::size_t size = theirs.size_bytes();
+  if (openmrc_exchange(connection_, ours.data(), ours.size_bytes(), theirs.data(), &size, kTimeoutMs) != 0)
+    return said();
+  return Done{};
+}
+
+bool PerfSide::peer_waits() const {
+  pollfd fd{openmrc_connection_fd(connection_), POLLIN, 0};
+  return ::poll(&fd, 1, 0) > 0;
+}
+
+void PerfSide::close() {
+  openmrc_close(connection_, 2000);
+  connection_ = nullptr;
+}
+
+int PerfSide::post(std::uint32_t qp, std::uint32_t from, std::uint32_t to, bool signaled) {
+  ibv_sge sge{reinterpret_cast<std::uint64_t>(slot(qp, from)), static_cast<std::uint32_t>(options_.size),
+              mr_->lkey};
+  ibv_send_wr wr{}, *bad;
+  wr.wr_id = qp;
+  wr.sg_list = &sge;
+  wr.num_sge = 1;
+  wr.opcode = options_.imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
+  wr.send_flags =
+      (signaled ? unsigned{IBV_SEND_SIGNALED} : 0u) | (options_.size <= 256 ? unsigned{IBV_SEND_INLINE} : 0u);
+  wr.wr.rdma.remote_addr = peer_slot(qp, to);
+  wr.wr.rdma.rkey = peer_.rkey;
+  return mrc_post_send(qps_[qp], &wr, &bad);
+}
+
+int PerfSide::post_receives(std::uint32_t qp, std::uint32_t count) {
+  ibv_recv_wr wr{}, *bad;
+  wr.wr_id = qp;
+  for (; count > 0; --count) {
+    if (const int error = mrc_post_recv(qps_[qp], &wr, &bad); error != 0) return error;
+  }
+  return 0;
+}
+
+lib::DeviceCounters PerfSide::counters() const { return lib::soft_context(verbs_)->device()->counters(); }
+std::uint32_t PerfSide::mtu() const { return 128u << openmrc_agreed(connection_)->path_mtu; }
+
+}  // namespace mrc::tools

@@ -1,0 +1,54 @@
+// `mrc perf` between two processes over loopback: real sockets, every byte compared.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tools/run_mrc.h"
+
+namespace mrc::tools {
+namespace {
+
+using testing::Outcome;
+using testing::run_mrc;
+
+struct Perf : ::testing::Test {
+  Perf() {
+    ::setenv("MRC_UDP_PORT", "14809", 1);
+    ::unsetenv("MRC_DEVICES");  // an earlier run in this process named its own
+  }
+  ~Perf() override { ::unsetenv("MRC_UDP_PORT"); }
+};
+
+TEST_F(Perf, EveryByteArrives) {
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18809", "--seconds", "0.05", "--size", "70001",
+                             "--depth", "4", "--qps", "3", "--verify", "--json"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  for (const char* field : {"\"gbps\":", "\"mops\":", "\"cpu_percent\":", "\"spray_unit\":8",
+                            "\"repairs\":", "\"icrc\":true", "\"verified_bytes\":"}) {
+    EXPECT_NE(o.out.find(field), std::string::npos) << field << " in " << o.out;
+  }
+}
+
+TEST_F(Perf, LatencyOfImmediates) {
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18810", "--seconds", "0.05", "--size", "8",
+                             "--latency", "--imm", "--json"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("\"half_rtt_us\":{\"p50\":"), std::string::npos) << o.out;
+}
+
+TEST_F(Perf, SmallWritesInTheConformantMode) {
+  const Outcome o = run_mrc(
+      {"perf", "--local", "--tcp-port", "18811", "--seconds", "0.05", "--size", "64", "--spray-unit", "1"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("spray unit 1, iCRC on"), std::string::npos) << o.out;
+}
+
+TEST_F(Perf, NonsenseIsRefusedWithASentence) {
+  EXPECT_NE(run_mrc({"perf"}).err.find("--listen ADDRESS"), std::string::npos);
+  const Outcome o = run_mrc({"perf", "--listen", "192.0.2.1"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("no interface of this host has the address 192.0.2.1"), std::string::npos) << o.err;
+}
+
+}  // namespace
+}  // namespace mrc::tools
