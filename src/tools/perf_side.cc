@@ -63,10 +63,15 @@ PerfSide::PerfSide(const PerfOptions& options)
   // Enough QPs share the memory's slots: beyond this more memory would only measure the cache.
   constexpr std::size_t kMostBytes = std::size_t{256} << 20;
   while (depth_ > 1 && std::size_t{depth_} * options.qps * stride_ > kMostBytes) depth_ /= 2;
+  options_.depth = depth_;  // whoever asks how deep must hear what the memory holds
   bytes_ = std::size_t{depth_} * options.qps * stride_;
 }
 
 Result<std::unique_ptr<PerfSide>> PerfSide::open(const PerfOptions& options, const std::string& address) {
+  constexpr std::uint64_t kMost = std::uint64_t{4} << 30;
+  if (options.size * options.qps > kMost) {
+    return Error{ENOMEM, "one write on each QP needs more than 4 GiB: take a smaller --size or fewer --qps"};
+  }
   if (auto chosen = choose_device(options, address); !chosen) return chosen.error();
   set_environment(options);
   std::unique_ptr<PerfSide> side(new PerfSide(options));
