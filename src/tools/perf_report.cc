@@ -17,7 +17,7 @@ std::string perf_json(const PerfOptions& o, const PerfResult& r) {
   json.begin_object()
       .field("size", o.size)
       .field("qps", o.qps)
-      .field("depth", o.depth)
+      .field("depth", r.depth)
       .field("seconds", r.elapsed);
   json.field("operation", o.imm ? "write_imm" : "write")
       .field("mtu", r.mtu)
@@ -42,7 +42,7 @@ std::string perf_table(const PerfOptions& o, const PerfResult& r) {
   int n =
       std::snprintf(text, sizeof text, "%s of %llu bytes, %u QPs, depth %u, MTU %u, spray unit %u, iCRC %s\n",
                     o.imm ? "writes with immediate" : "writes", static_cast<unsigned long long>(o.size),
-                    o.qps, o.depth, r.mtu, o.spray_unit, o.icrc ? "on" : "off");
+                    o.qps, r.depth, r.mtu, o.spray_unit, o.icrc ? "on" : "off");
   const auto rest = [&] { return std::size_t(sizeof text) - static_cast<std::size_t>(n); };
   if (o.latency) {
     n += std::snprintf(text + n, rest(), "%14s %10s %10s %10s\n%14s %10.2f %10.2f %10.2f\n", "half RTT, us",

@@ -319,6 +319,7 @@ Result<PerfResult> perf_measure(const PerfOptions& options) {
   if (auto connected = (*side)->connect(); !connected) return connected.error();
   PerfResult r;
   r.mtu = (*side)->mtu();
+  r.depth = (*side)->options().depth;
   const Time start = steady_now();
   const double cpu = cpu_seconds();
   const Status done = options.latency  ? ping(**side, r)
