@@ -13,12 +13,13 @@ set(MRC_ARROWS
   "topo: base wire"
   "fabric: base wire"
   "sim: base wire engine nic topo fabric"
+  "scenario: base wire engine nic topo fabric sim"
   "node: base wire engine nic port datapath topo"
   "lib: base wire engine nic port datapath node"
   "verbs: base wire engine nic port datapath node lib"
   "lab: base wire port topo fabric node"
   "nccl: base"
-  "tools: base wire engine pair nic port datapath topo fabric sim node lib verbs lab"
+  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab"
 )
 
 # mrc_module(NAME [LINK libs...] [TEST_LINK libs...])

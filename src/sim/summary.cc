@@ -96,6 +96,22 @@ void count_links(World& world, Summary& s) {
   for (LinkUse& use : s.by_plane) finish(use);
 }
 
+void count_qps(World& world, Summary& s) {
+  std::vector<double> losses, repairs;
+  for (Host h = 0; h < world.topo().hosts(); ++h) {
+    s.qps += world.host(h).nic().qp_count();
+    world.host(h).nic().for_each_qp([&](nic::Qp& qp) {
+      if (!qp.engine) return;
+      const engine::RequestorCounters& c = qp.engine->requestor().counters();
+      if (c.packets == 0) return;
+      losses.push_back(static_cast<double>(c.lost_by_order + c.lost_by_silence + c.lost_by_timeout));
+      repairs.push_back(static_cast<double>(c.repairs));
+    });
+  }
+  s.qp_losses = distribution(std::move(losses));
+  s.qp_repairs = distribution(std::move(repairs));
+}
+
 }  // namespace
 
 Distribution distribution(std::vector<double> values) {
@@ -132,7 +148,7 @@ Summary summarise(World& world, const std::vector<Flow>& flows, const Cost& cost
   count_flows(world, flows, s);
   count_links(world, s);
   s.packets = world.total();
-  for (Host h = 0; h < world.topo().hosts(); ++h) s.qps += world.host(h).nic().qp_count();
+  count_qps(world, s);
   s.trims_per_packet =
       ratio(static_cast<double>(s.trims), static_cast<double>(s.packets.data_packets - s.packets.repairs));
   return s;

@@ -60,6 +60,8 @@ void write_json(const Summary& s, JsonWriter& json) {
   json.field("marks", s.marks).field("drops", s.drops).field("losses", s.losses).field("qps", s.qps);
   json.field("losses_per_qp", per_second(s.losses + s.drops, static_cast<double>(s.qps)));
   json.field("repairs_per_qp", per_second(s.packets.repairs, static_cast<double>(s.qps)));
+  write(s.qp_losses, "qp_losses", json);
+  write(s.qp_repairs, "qp_repairs", json);
   json.begin_array("links");
   for (std::size_t g = 0; g < s.by_group.size(); ++g) {
     if (s.by_group[g].links == 0) continue;

@@ -1,7 +1,6 @@
 #include "sim/world.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace mrc::sim {
 namespace {
@@ -119,15 +118,16 @@ Tally World::total() const {
 
 bool World::proceed(Ps begin) {
   const Tally t = total();
-  if (watch_) watch_({now_, t});
+  const Ps until = began_ ? now_ + crew_->layout().window : 0;
+  const bool enough = watch_ && !watch_({now_, until, t});
   if (t.pending <= t.failed) return false;
   now_ = begin;
-  if (begin < settings_.end) return true;
-  stopped_early_ = true;
-  return false;
+  began_ = true;
+  stopped_early_ = enough || begin >= settings_.end;
+  return !stopped_early_;
 }
 
-void World::run(std::function<void(const Progress&)> watch) {
+void World::run(Watch watch) {
   watch_ = std::move(watch);
   for (Host h = 0; h < hosts_.size(); ++h) {
     if (!plan_->workload.takes_part(h)) continue;
@@ -145,26 +145,38 @@ const fabric::Link& World::link(topo::Hop hop) {
 
 std::vector<Flow> World::flows() {
   std::vector<Flow> out;
+  std::vector<std::size_t> first(hosts_.size());  // of a source's flows in `out`
   for (Host h = 0; h < hosts_.size(); ++h) {
+    first[h] = out.size();
     for (const SentRecord& r : hosts_[h]->log().sent) {
       out.push_back({h, r.destination, r.flow, r.tag, r.bytes, r.start, kNeverPs, r.acknowledged, r.failed});
     }
   }
-  // The receiver's half finds the sender's by pair and sequence.
-  std::vector<std::size_t> first(hosts_.size() + 1);
-  for (Host h = 0; h < hosts_.size(); ++h) first[h + 1] = first[h] + hosts_[h]->log().sent.size();
-  std::unordered_map<std::uint64_t, Ps> received;
+  // The receiver's half finds the sender's by pair and sequence: a source's records, sorted so, are searched.
+  struct Arrival {
+    Host destination;
+    std::uint32_t sequence;
+    Ps when;
+  };
+  std::vector<std::vector<Arrival>> arrivals(hosts_.size());  // by source
   for (Host h = 0; h < hosts_.size(); ++h) {
-    received.clear();
     for (const ReceivedRecord& r : hosts_[h]->log().received)
-      received[std::uint64_t{r.source} << 32 | r.sequence] = r.when;
-    for (const auto& [key, when] : received) {
-      const Host source = static_cast<Host>(key >> 32);
-      const auto& sent = hosts_[source]->log().sent;
-      const auto sequence = static_cast<std::uint32_t>(key);
-      for (std::size_t i = 0; i < sent.size(); ++i) {
-        if (sent[i].destination == h && sent[i].sequence == sequence) out[first[source] + i].received = when;
-      }
+      arrivals[r.source].push_back({h, r.sequence, r.when});
+  }
+  std::vector<std::pair<std::uint64_t, std::size_t>> sent;
+  const auto key = [](Host destination, std::uint32_t sequence) {
+    return std::uint64_t{destination} << 32 | sequence;
+  };
+  for (Host h = 0; h < hosts_.size(); ++h) {
+    sent.clear();
+    for (const SentRecord& r : hosts_[h]->log().sent)
+      sent.emplace_back(key(r.destination, r.sequence), first[h] + sent.size());
+    std::sort(sent.begin(), sent.end());
+    for (const Arrival& a : arrivals[h]) {
+      const auto found = std::lower_bound(sent.begin(), sent.end(),
+                                          std::pair(key(a.destination, a.sequence), std::size_t{0}));
+      if (found != sent.end() && found->first == key(a.destination, a.sequence))
+        out[found->second].received = a.when;
     }
   }
   return out;

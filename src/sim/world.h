@@ -23,11 +23,14 @@ struct WorldSettings {
   unsigned threads = 1;
 };
 
-/// Where a run stands, for whoever watches.
+/// Where a run stands, for whoever watches: `total` counts up to `now`, and changed since `since`.
 struct Progress {
+  Ps since = 0;
   Ps now = 0;
   Tally total;
 };
+/// Called between windows, with all threads at rest; false stops the run.
+using Watch = std::function<bool(const Progress&)>;
 
 class World {
  public:
@@ -36,8 +39,8 @@ class World {
   /// The topology and the workload outlive the world.
   World(const topo::Topology& topo, const WorldSettings& settings, Workload& workload);
 
-  /// Until all messages are through, or the end. `watch` is called now and then, between windows.
-  void run(std::function<void(const Progress&)> watch = {});
+  /// Until all messages are through, or the end, or `watch` has seen enough.
+  void run(Watch watch = {});
 
   const topo::Topology& topo() const { return topo_; }
   const HostPlan& plan() const { return *plan_; }
@@ -73,8 +76,9 @@ class World {
   std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::vector<Tally> tallies_;  // by shard
   std::unique_ptr<Crew<World>> crew_;
-  std::function<void(const Progress&)> watch_;
-  Ps now_ = 0;
+  Watch watch_;
+  Ps now_ = 0;          // the present window
+  bool began_ = false;  // there was one
   bool stopped_early_ = false;
 };
 

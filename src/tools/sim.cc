@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 #include "sim/cm_workload.h"
 #include "sim/job.h"
@@ -11,6 +12,7 @@
 #include "sim/topo_file.h"
 #include "sim/trace.h"
 #include "tools/commands.h"
+#include "tools/sim_scenario.h"
 #include "tools/topology_options.h"
 
 namespace mrc::tools {
@@ -23,6 +25,8 @@ struct SimOptions {
   sim::WorldSettings world;
   bool json = false;
   bool no_trim = false;
+  ScenarioOptions scenario;
+  bool quiet = false, progress = false;
 };
 
 int fail(const std::string& sentence) {
@@ -85,6 +89,45 @@ int simulate(SimOptions& o) {
   return unfinished.empty() ? 0 : fail(unfinished);
 }
 
+/// With a scenario, what it says is changed in one way only.
+std::string meaningless_option(const CLI::App& app) {
+  const std::set<std::string> meant = {"scenario",  "--set",   "--json",   "--json-file", "--flows",
+                                       "--series",  "--links", "--report", "--progress",  "--quiet",
+                                       "--threads", "--seed",  "--trace"};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && !meant.contains(option->get_name())) return option->get_name();
+  }
+  return "";
+}
+
+void add_scenario_options(CLI::App& app, SimOptions& o) {
+  const char* group = "Scenario";
+  app.add_option("scenario", o.scenario.file, "a scenario, as docs/simulator.md describes it")->group(group);
+  app.add_option("--set", o.scenario.settings, "change a value of the scenario: job.0.bytes=1000000")
+      ->group(group)
+      ->allow_extra_args(false);
+  scenario::Outputs& out = o.scenario.outputs;
+  app.add_option("--json-file", out.json, "the summary as JSON")->group(group);
+  app.add_option("--flows", out.flows, "CSV, a row per message")->group(group);
+  app.add_option("--series", out.series, "CSV, a row per moment")->group(group);
+  app.add_option("--links", out.links, "CSV, a row per direction of a link")->group(group);
+  app.add_flag("--progress", o.progress, "one JSON object per second on stderr while it runs")->group(group);
+  app.add_flag("--quiet", o.quiet, "no progress")->group(group)->excludes("--progress");
+}
+
+int run_scenario(const CLI::App& app, SimOptions& o) {
+  if (const std::string name = meaningless_option(app); !name.empty())
+    return fail(name + " does not go with a scenario; change it with --set PATH=VALUE");
+  for (const char* shared : {"--threads", "--seed"}) {
+    if (app.count(shared) > 0)
+      o.scenario.settings.push_back(std::string(shared + 2) + "=" + app.get_option(shared)->results().back());
+  }
+  o.scenario.json = o.json;
+  o.scenario.traced = o.world.hosts.traced;
+  o.scenario.progress = o.quiet ? ProgressMode::off : o.progress ? ProgressMode::lines : default_progress();
+  return simulate_scenario(o.scenario);
+}
+
 }  // namespace
 
 Run sim(CLI::App& app) {
@@ -92,6 +135,7 @@ Run sim(CLI::App& app) {
   auto o = std::make_shared<SimOptions>();
   o->fabric = add_topology_options(app);
   o->load.ranks = 0;
+  add_scenario_options(app, *o);
   auto* cm = app.add_option("--cm", o->cm, "traffic matrix of htsim");
   app.add_option("--pattern", o->pattern,
                  "traffic without a file: permutation, incast, pairwise, ring_allreduce, ...")
@@ -111,8 +155,10 @@ Run sim(CLI::App& app) {
   app.add_option("--trace", o->world.hosts.traced, "a host whose engine tells what it does, on stderr");
   app.add_flag("--json", o->json, "one JSON object");
   app.footer(
-      "Example: mrc sim --pattern ring_allreduce --planes 4 --t0 4 --t1 4 --hosts-per-t0 8 --bytes 1000000");
-  return [o] { return simulate(*o); };
+      "Example: mrc sim share/scenarios/permutation.toml --set job.0.bytes=4MB --flows flows.csv\n"
+      "Example: mrc sim --pattern ring_allreduce --planes 4 --t0 4 --t1 4 --hosts-per-t0 8 --bytes 1000000\n"
+      "Exit status with a scenario: 0 done, 1 not finished, 2 refused, 3 an expectation was missed");
+  return [o, &app] { return o->scenario.file.empty() ? simulate(*o) : run_scenario(app, *o); };
 }
 
 }  // namespace mrc::tools

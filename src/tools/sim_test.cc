@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "tools/run_mrc.h"
 
 namespace mrc::tools::testing {
@@ -30,6 +32,34 @@ TEST(Sim, SaysWhatIsWrong) {
   EXPECT_THAT(run_mrc({"sim", "--pattern", "x"}).err, HasSubstr("all_to_all"));
   EXPECT_THAT(run_mrc({"sim", "--pattern", "incast", "--ranks", "1000"}).err, HasSubstr("--ranks"));
   EXPECT_EQ(run_mrc({"sim", "--cm", "/nowhere"}).status, 1);
+}
+
+const std::string kScenarios = MRC_SOURCE_DIR "/tests/data/scenario/";
+
+TEST(Sim, RunsAScenario) {
+  const std::string flows = ::testing::TempDir() + "sim_test_flows.csv";
+  const auto ran = run_mrc({"sim", kScenarios + "quiet.toml", "--json", "--flows", flows});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\"scenario\":\"quiet\""));
+  EXPECT_THAT(ran.out, HasSubstr("\"passed\":true"));
+  EXPECT_EQ(std::remove(flows.c_str()), 0);
+}
+
+TEST(Sim, TellsRefusedScenariosFromMissedExpectations) {
+  const std::string quiet = kScenarios + "quiet.toml";
+  const std::string flows = ::testing::TempDir() + "sim_test_none.csv";
+  const auto refused = run_mrc({"sim", quiet, "--set", "job.0.bites=1", "--flows", flows});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("did you mean 'bytes'?"));
+  EXPECT_NE(std::remove(flows.c_str()), 0) << "nothing is written for a scenario that is refused";
+  EXPECT_EQ(run_mrc({"sim", quiet, "--planes", "4"}).status, 1);
+  EXPECT_EQ(run_mrc({"sim", quiet, "--flows", "/nowhere/x.csv"}).status, 2);
+  const auto missed = run_mrc({"sim", quiet, "--set", "expect.0.max=-1"});
+  EXPECT_EQ(missed.status, 3);
+  EXPECT_THAT(missed.err, HasSubstr("unfinished is 0, expected at most -1"));
+  const auto stopped = run_mrc({"sim", quiet, "--set", "limits.time=5us"});
+  EXPECT_EQ(stopped.status, 1);
+  EXPECT_THAT(stopped.err, HasSubstr("stream 0 delivered"));
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+#include "scenario/outcome.h"
+
+#include <algorithm>
+#include <set>
+
+#include "scenario/figures.h"
+
+namespace mrc::scenario {
+namespace {
+
+using sim::Flow;
+using sim::Ps;
+
+constexpr std::size_t kBusiest = 8;
+
+double gbps(double bytes, Ps time) { return time > 0 ? bytes * 8e-9 / sim::seconds(time) : 0; }
+
+/// What the NICs of those who send, or of those who receive, carry at most.
+class LineRate {
+ public:
+  explicit LineRate(const topo::Topology& t)
+      : host_gbps_(static_cast<double>(t.planes() * t.spec().host_link.bits_per_second) / 1e9) {}
+  void add(const Flow& f) {
+    senders_.insert(f.source);
+    receivers_.insert(f.destination);
+  }
+  double part(double goodput) const {
+    const double rate = host_gbps_ * static_cast<double>(std::min(senders_.size(), receivers_.size()));
+    return rate > 0 ? goodput / rate : 0;
+  }
+
+ private:
+  double host_gbps_;
+  std::set<sim::Host> senders_, receivers_;
+};
+
+JobFigures figures_of(const sim::Ensemble& load, std::uint32_t member, const std::vector<Flow>& flows,
+                      const topo::Topology& topology) {
+  JobFigures j;
+  j.name = load.members()[member].name;
+  LineRate line(topology);
+  std::vector<double> times, rates;
+  for (const Flow& f : flows) {
+    if (sim::Ensemble::member_of(f.tag) != member) continue;
+    ++j.flows;
+    line.add(f);
+    if (f.received == sim::kNeverPs) {
+      ++j.unfinished;
+      continue;
+    }
+    j.first = std::min(j.first, f.start);
+    j.last = std::max(j.last, f.received);
+    j.bytes += f.bytes;
+    times.push_back(sim::microseconds(f.received - f.start));
+    rates.push_back(static_cast<double>(f.bytes) / times.back());
+  }
+  j.completion_us = sim::distribution(std::move(times));
+  j.goodput_gbps = gbps(static_cast<double>(j.bytes), j.last - std::min(j.first, j.last));
+  j.of_line_rate = line.part(j.goodput_gbps);
+  j.fairness = sim::fairness(rates);
+  return j;
+}
+
+std::vector<LinkFigures> link_figures(sim::World& world, Ps end, bool all) {
+  const topo::Topology& topo = world.topo();
+  std::vector<std::pair<double, std::uint32_t>> by_use;
+  for (std::uint32_t i = 0; i < 2 * topo.links(); ++i) {
+    const fabric::Link& link = world.link(topo::hop_at(i));
+    const double could = static_cast<double>(link.settings().rate.bits_per_second()) / 8 * sim::seconds(end);
+    by_use.emplace_back(could > 0 ? static_cast<double>(link.counters().bytes) / could : 0, i);
+  }
+  if (!all) {
+    const auto busier = [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    };
+    const std::size_t n = std::min(kBusiest, by_use.size());
+    std::partial_sort(by_use.begin(), by_use.begin() + static_cast<std::ptrdiff_t>(n), by_use.end(), busier);
+    by_use.resize(n);
+  }
+  std::vector<LinkFigures> out;
+  for (const auto& [use, i] : by_use) {
+    const topo::Hop hop = topo::hop_at(i);
+    out.push_back({topo.name(hop), use, world.link(hop).counters()});
+  }
+  return out;
+}
+
+}  // namespace
+
+bool Outcome::passed() const {
+  return unfinished.empty() &&
+         std::all_of(checks.begin(), checks.end(), [](const Checked& c) { return c.met; });
+}
+
+Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
+            const OnProgress& on_progress) {
+  sim::World world(prepared.topology, prepared.world, *prepared.load);
+  Series series(prepared.topology, scenario.outputs.interval);
+  PhaseMeter meter(scenario.phases);
+  Outcome out;
+  world.run([&](const sim::Progress& p) {
+    meter.note(p);
+    if (wanted.samples && series.due(p.now)) series.take(world, p);
+    out.ended = p.now;
+    return !on_progress || on_progress(p);
+  });
+  if (wanted.samples) series.take(world, {out.ended, out.ended, world.total()});
+  out.stopped_by_time = world.stopped_early();
+  out.unfinished = prepared.load->unfinished();
+  out.flows = world.flows();
+  out.summary = sim::summarise(world, out.flows, sim::cost_so_far());
+  out.samples = series.samples();
+  out.marks = prepared.marks;
+  out.busiest = link_figures(world, out.summary.end, false);
+  if (wanted.all_links) out.links = link_figures(world, out.summary.end, true);
+  for (std::uint32_t m = 0; m < prepared.load->members().size(); ++m)
+    out.jobs.push_back(figures_of(*prepared.load, m, out.flows, prepared.topology));
+  LineRate line(prepared.topology);
+  for (const Flow& f : out.flows) line.add(f);
+  for (std::size_t i = 0; i < scenario.phases.size(); ++i) {
+    const double goodput = gbps(meter.bytes(i), meter.length(i));
+    out.phases.push_back({scenario.phases[i].name, goodput, line.part(goodput)});
+  }
+  out.checks = check(scenario.expectations, Figures::from_json(to_json(scenario, out)));
+  return out;
+}
+
+}  // namespace mrc::scenario

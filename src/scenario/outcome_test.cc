@@ -1,0 +1,177 @@
+// A scenario's run: figures, expectations, files of rows; the same on any number of threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "scenario/csv.h"
+#include "scenario/document.h"
+#include "scenario/figures.h"
+#include "scenario/files.h"
+
+namespace mrc::scenario {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::ordered_json;
+
+const std::string kGolden = MRC_SOURCE_DIR "/tests/data/scenario/";
+
+struct Ran {
+  Scenario scenario;
+  std::unique_ptr<Prepared> prepared;
+  Outcome outcome;
+};
+
+Ran run_text(const std::string& text, unsigned threads = 1) {
+  auto document = Document::parse(text, "x.toml");
+  EXPECT_TRUE(document) << document.error().what;
+  auto scenario = document->scenario();
+  EXPECT_TRUE(scenario) << scenario.error().what;
+  scenario->world.threads = threads;
+  auto prepared = prepare(*scenario);
+  EXPECT_TRUE(prepared) << prepared.error().what;
+  Ran ran{*scenario, std::make_unique<Prepared>(std::move(*prepared)), {}};
+  ran.outcome = run(ran.scenario, *ran.prepared, {.samples = true, .all_links = true});
+  return ran;
+}
+
+std::string file_text(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Without what differs from run to run.
+Json lasting(const Ran& ran) {
+  Json json = Json::parse(to_json(ran.scenario, ran.outcome));
+  for (const char* cost : {"cpu_seconds", "wall_seconds", "peak_rss_bytes", "data_packets_per_cpu_second",
+                           "hops_per_cpu_second"})
+    json.erase(cost);
+  return json;
+}
+
+TEST(Outcome, IsTheGoldenOne) {
+  const Ran ran = run_text(file_text(kGolden + "quiet.toml"));
+  const std::string found = lasting(ran).dump(1) + "\n";
+  if (std::getenv("MRC_UPDATE_GOLDEN") != nullptr) std::ofstream(kGolden + "quiet.json") << found;
+  EXPECT_EQ(found, file_text(kGolden + "quiet.json"))
+      << "if the change is meant: MRC_UPDATE_GOLDEN=1 scenario_test, and look at the difference";
+}
+
+TEST(Outcome, DoesNotDependOnThreads) {
+  const std::string text = file_text(kGolden + "lively.toml");
+  const Ran one = run_text(text, 1), three = run_text(text, 3);
+  EXPECT_EQ(lasting(one).dump(1), lasting(three).dump(1));
+  EXPECT_EQ(flows_csv(one.outcome, *one.prepared->load), flows_csv(three.outcome, *three.prepared->load));
+  EXPECT_EQ(series_csv(one.outcome), series_csv(three.outcome));
+  EXPECT_EQ(links_csv(one.outcome), links_csv(three.outcome));
+}
+
+const std::string kPair = R"([topology]
+planes = 2
+t0 = 2
+t1 = 2
+hosts_per_t0 = 2
+[limits]
+time = "200us"
+[[job]]
+name = "stream"
+kind = "streams"
+pairs = [[0, 2]]
+bytes = "32KiB"
+depth = 16
+)";
+
+TEST(Outcome, PhasesFollowThePlanesThatAreLeft) {
+  const Ran ran = run_text(kPair + R"(
+[[fault]]
+kind = "down"
+target = "h0.p1"
+at = "100us"
+[[phase]]
+name = "whole"
+from = "20us"
+to = "100us"
+[[phase]]
+name = "half"
+from = "120us"
+)");
+  EXPECT_TRUE(ran.outcome.stopped_by_time);
+  EXPECT_TRUE(ran.outcome.unfinished.empty()) << "streams without end are never unfinished";
+  EXPECT_GT(ran.outcome.phases[0].of_line_rate, 0.93);
+  EXPECT_NEAR(ran.outcome.phases[1].of_line_rate, ran.outcome.phases[0].of_line_rate / 2, 0.03);
+  EXPECT_EQ(ran.outcome.marks.size(), 1u);
+}
+
+TEST(Outcome, ExpectationsAreMetOrNot) {
+  const Ran ran = run_text(kPair + R"(
+[[expect]]
+figure = "jobs.stream.of_line_rate"
+min = 0.9
+[[expect]]
+figure = "links.t0_up.use_max"
+max = 0.1
+[[expect]]
+figure = "jobs.straem.goodput_gbps"
+min = 0
+)");
+  ASSERT_EQ(ran.outcome.checks.size(), 3u);
+  EXPECT_TRUE(ran.outcome.checks[0].met);
+  EXPECT_FALSE(ran.outcome.checks[1].met);
+  EXPECT_FALSE(ran.outcome.checks[2].known);
+  EXPECT_FALSE(ran.outcome.passed());
+  const auto figures = Figures::from_json(to_json(ran.scenario, ran.outcome));
+  EXPECT_THAT(text(ran.outcome.checks[1], figures), HasSubstr("expected at most 0.1"));
+  EXPECT_THAT(text(ran.outcome.checks[2], figures), HasSubstr("did you mean 'jobs.stream.goodput_gbps'?"));
+}
+
+TEST(Outcome, JobsShareHostsAndStartWhenTheyShould) {
+  const Ran ran = run_text(R"([topology]
+planes = 2
+t0 = 2
+t1 = 2
+hosts_per_t0 = 2
+[[job]]
+name = "a"
+kind = "ring_allreduce"
+bytes = 40000
+[[job]]
+name = "b"
+kind = "all_to_all"
+bytes = 40000
+start = "10us"
+[[job]]
+name = "c"
+kind = "streams"
+pairs = [[3, 0], [3, 1]]
+messages = 3
+start = "15us"
+)");
+  const auto& jobs = ran.outcome.jobs;
+  EXPECT_EQ(ran.outcome.unfinished, "");
+  EXPECT_EQ(jobs[0].flows, 4u * 6);
+  EXPECT_EQ(jobs[1].flows, 4u * 3);
+  EXPECT_EQ(jobs[2].flows, 2u * 3);
+  EXPECT_EQ(jobs[0].first, 0);
+  EXPECT_EQ(jobs[1].first, 10'000'000);
+  EXPECT_EQ(jobs[2].first, 15'000'000);
+  EXPECT_THAT(flows_csv(ran.outcome, *ran.prepared->load), HasSubstr("\nc,3,0,0,0,32768,15.000000,"));
+}
+
+TEST(Files, AreWholeOrNotThere) {
+  const std::string path = ::testing::TempDir() + "scenario_files_test.csv";
+  ASSERT_TRUE(write_file(path, "old"));
+  ASSERT_TRUE(write_file(path, "new"));
+  EXPECT_EQ(file_text(path), "new");
+  std::remove(path.c_str());
+  EXPECT_THAT(can_write("/nowhere/at/all.csv").error().what, HasSubstr("there is no directory /nowhere/at"));
+  EXPECT_FALSE(can_write(::testing::TempDir()));
+  EXPECT_FALSE(write_file("/nowhere/at/all.csv", "x"));
+}
+
+}  // namespace
+}  // namespace mrc::scenario

@@ -1,0 +1,48 @@
+#include "scenario/prepare.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace mrc::scenario {
+namespace {
+
+Status check_links(const Scenario& s) {
+  const auto short_of = [&](const topo::LinkSpec& link, const char* name) {
+    return Error{EINVAL, s.file + ": links " + name + " need a delay and a rate above 0; this one has " +
+                             topo::delay_text(link.delay) + " and " + topo::rate_text(link.bits_per_second)};
+  };
+  const auto bad = [](const topo::LinkSpec& l) { return l.delay <= Duration(0) || l.bits_per_second == 0; };
+  if (bad(s.topology.host_link)) return short_of(s.topology.host_link, "host");
+  if (s.topology.tiers > 1 && bad(s.topology.t0_t1)) return short_of(s.topology.t0_t1, "t0_t1");
+  if (s.topology.tiers > 2 && bad(s.topology.t1_t2)) return short_of(s.topology.t1_t2, "t1_t2");
+  return Done{};
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const Scenario& s) {
+  if (auto done = check_links(s); !done) return done.error();
+  auto topology = topo::Topology::make(s.topology);
+  if (!topology) return Error{EINVAL, s.file + ": topology: " + topology.error().what};
+  if (s.jobs.size() > sim::Ensemble::kMost)
+    return Error{EINVAL, s.file + ": more than " + std::to_string(sim::Ensemble::kMost) +
+                             " jobs; put some of them into one traffic matrix (kind = \"cm\")"};
+  Prepared out{*topology, nullptr, s.world, 0, {}};
+  std::vector<sim::Ensemble::Member> members;
+  for (const JobSpec& job : s.jobs) {
+    auto made = make_job(job, *topology, s.world.hosts.seed);
+    if (!made) return made.error();
+    out.bytes += made->bytes;
+    members.push_back({std::move(made->load), job.start, job.name});
+    if (job.start > 0) out.marks.push_back({job.start, job.name + " starts"});
+  }
+  out.load = std::make_unique<sim::Ensemble>(std::move(members));
+  auto strokes = make_strokes(s, *topology, out.marks);
+  if (!strokes) return strokes.error();
+  out.world.strokes = std::move(*strokes);
+  std::stable_sort(out.marks.begin(), out.marks.end(),
+                   [](const Mark& a, const Mark& b) { return a.when < b.when; });
+  return out;
+}
+
+}  // namespace mrc::scenario

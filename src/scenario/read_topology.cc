@@ -1,0 +1,58 @@
+// [topology]: the fabric, in numbers or by a file.
+#include "scenario/sections.h"
+#include "sim/topo_file.h"
+
+namespace mrc::scenario {
+namespace {
+
+Result<topo::Spec> spec_from(const std::string& path) {
+  if (!path.ends_with(".topo")) return topo::read_spec(path);
+  auto file = sim::read_topo(path);
+  if (!file) return file.error();
+  return file->spec;
+}
+
+void read_link(TableReader& r, topo::LinkSpec& link) {
+  r.parsed("rate", link.bits_per_second, topo::parse_rate);
+  r.parsed("delay", link.delay, topo::parse_delay);
+}
+
+void read_file(TableReader& r, Scenario& s) {
+  std::string file;
+  r.text("file", file);
+  if (file.empty()) return;
+  auto spec = spec_from(beside(s, file));
+  if (!spec) return r.complain("file", "can not be used: " + spec.error().what);
+  s.topology = *spec;
+}
+
+}  // namespace
+
+void read_topology(TableReader& r, Scenario& s) {
+  read_file(r, s);
+  topo::Spec& t = s.topology;
+  constexpr std::uint64_t kMost = 1 << 24;
+  r.number("planes", t.planes, 1, kMost);
+  r.number("tiers", t.tiers, 1, 3);
+  r.number("pods", t.pods, 1, kMost);
+  r.number("t0", t.t0, 1, kMost);
+  r.number("t1", t.t1, 0, kMost);
+  r.number("t2", t.t2, 0, kMost);
+  r.number("hosts_per_t0", t.hosts_per_t0, 1, kMost);
+  r.number("hosts", t.hosts, 0, kMost);
+  r.number("radix", t.radix, 0, kMost);
+  r.parsed("switch_delay", t.switch_delay, topo::parse_delay);
+  topo::LinkSpec all = t.host_link;
+  read_link(r, all);  // rate and delay of every link
+  for (topo::LinkSpec* link : {&t.host_link, &t.t0_t1, &t.t1_t2}) {
+    if (r.has("rate")) link->bits_per_second = all.bits_per_second;
+    if (r.has("delay")) link->delay = all.delay;
+  }
+  r.table("links", [&](TableReader& in) {
+    in.table("host", [&](TableReader& l) { read_link(l, t.host_link); });
+    in.table("t0_t1", [&](TableReader& l) { read_link(l, t.t0_t1); });
+    in.table("t1_t2", [&](TableReader& l) { read_link(l, t.t1_t2); });
+  });
+}
+
+}  // namespace mrc::scenario

@@ -1,0 +1,80 @@
+// [transport] and [queues]: what NICs and switches are set to.
+#include "engine/path_set.h"
+#include "scenario/sections.h"
+
+namespace mrc::scenario {
+namespace {
+
+using engine::CcAlgorithm;
+using fabric::Forwarding;
+using fabric::MarkAt;
+
+constexpr Choice<CcAlgorithm> kCongestion[] = {
+    {"nscc", CcAlgorithm::nscc}, {"constant", CcAlgorithm::constant}, {"off", CcAlgorithm::off}};
+constexpr Choice<Forwarding> kForwarding[] = {
+    {"usid", Forwarding::usid}, {"ecmp", Forwarding::ecmp}, {"ev", Forwarding::ev}};
+constexpr Choice<MarkAt> kMarkAt[] = {{"enqueue", MarkAt::enqueue}, {"dequeue", MarkAt::dequeue}};
+constexpr Choice<std::uint16_t> kPathMtus[] = {
+    {"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}};
+
+void read_pmtu(TableReader& r, std::uint16_t& out) {
+  std::uint64_t value = out;
+  r.number("pmtu", value, 256, 4096);
+  for (const auto& known : kPathMtus) {
+    if (known.value == value) return void(out = known.value);
+  }
+  r.complain("pmtu", "must be 256, 512, 1024, 2048 or 4096");
+}
+
+void read_hints(TableReader& r, engine::CongestionHints& h) {
+  r.number("qps_per_peer", h.qps_per_peer);
+  r.number("send_peers", h.send_peers);
+  r.number("remote_recv_peers", h.remote_recv_peers);
+}
+
+void read_paths(TableReader& r, engine::PathSettings& p) {
+  r.number("active_per_plane", p.active_per_plane);
+  r.number("min_active", p.min_active, 1);
+  r.number("spray_unit", p.spray_unit, 1);
+  r.number("probes_to_return", p.probes_to_return, 1);
+}
+
+void read_requestor(TableReader& r, engine::RequestorSettings& q) {
+  r.number("timeout", q.timeout, 0, 31);
+  r.number("linear_retries", q.linear_retries, 0, 7);
+  r.number("exponential_retries", q.exponential_retries, 0, engine::kRetryForEver);
+}
+
+}  // namespace
+
+void read_transport(TableReader& r, Scenario& s) {
+  sim::HostSettings& h = s.world.hosts;
+  read_pmtu(r, h.path_mtu);
+  r.number("evs", h.evs, 1, engine::kMaxEvs);
+  r.number("mpr", h.mpr, engine::kMinMpr);
+  r.number("qps_per_pair", h.qps_per_pair, 1, 256);
+  r.number("send_depth", h.send_depth, 1, 32);
+  std::uint64_t write_bytes = h.write_bytes;
+  r.bytes("write_bytes", write_bytes);
+  h.write_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(write_bytes, 1u << 30));
+  read_paths(r, h.paths);
+  read_requestor(r, h.requestor);
+  r.choice("congestion", h.congestion, kCongestion);
+  r.choice("forwarding", s.world.forwarding.forwarding, kForwarding);
+  r.table("hints", [&](TableReader& in) { read_hints(in, h.hints); });
+}
+
+void read_queues(TableReader& r, Scenario& s) {
+  sim::QueueSettings& q = s.world.queues;
+  r.real("data_bdp", q.data_bdp, 0.001, 1000);
+  r.real("control_bdp", q.control_bdp, 0.001, 1000);
+  r.real("ecn_low", q.ecn_low, 0, 1);
+  r.real("ecn_high", q.ecn_high, 0, 1);
+  if (q.ecn_high < q.ecn_low) r.complain("ecn_high", "must not be below ecn_low");
+  r.flag("ecn", q.ecn);
+  r.flag("trim", q.trim);
+  r.number("trim_bytes", q.trim_bytes, 64, 4096);
+  r.choice("mark_at", q.mark_at, kMarkAt);
+}
+
+}  // namespace mrc::scenario

@@ -1,0 +1,117 @@
+#include "tools/sim_scenario.h"
+
+#include <cstdio>
+
+#include "scenario/csv.h"
+#include "scenario/figures.h"
+#include "scenario/files.h"
+#include "scenario/prepare.h"
+#include "sim/trace.h"
+
+namespace mrc::tools {
+namespace {
+
+using scenario::Document;
+using scenario::Outcome;
+using scenario::Outputs;
+using scenario::Prepared;
+using scenario::Scenario;
+
+int refuse(const std::string& sentence, int status) {
+  std::fprintf(stderr, "mrc sim: %s\n", sentence.c_str());
+  return status;
+}
+
+void replace_outputs(Outputs& of, const Outputs& by) {
+  for (const auto field :
+       {&Outputs::json, &Outputs::flows, &Outputs::series, &Outputs::links, &Outputs::report}) {
+    if (!(by.*field).empty()) of.*field = by.*field;
+  }
+}
+
+Status can_write_all(const Outputs& o) {
+  for (const std::string& path : {o.json, o.flows, o.series, o.links, o.report}) {
+    if (path.empty()) continue;
+    if (auto ok = scenario::can_write(path); !ok) return ok;
+  }
+  return Done{};
+}
+
+Status write_all(const Scenario& s, const Prepared& prepared, const Outcome& o) {
+  const auto put = [](const std::string& path, const auto& make) -> Status {
+    if (path.empty()) return Done{};
+    return scenario::write_file(path, make());
+  };
+  const Outputs& out = s.outputs;
+  if (auto ok = put(out.json, [&] { return scenario::to_json(s, o) + "\n"; }); !ok) return ok;
+  if (auto ok = put(out.flows, [&] { return scenario::flows_csv(o, *prepared.load); }); !ok) return ok;
+  if (auto ok = put(out.series, [&] { return scenario::series_csv(o); }); !ok) return ok;
+  return put(out.links, [&] { return scenario::links_csv(o); });
+}
+
+void print_text(const Scenario& s, const Outcome& o) {
+  std::printf("%s\n%s", s.name.c_str(), sim::text(o.summary).c_str());
+  if (o.jobs.size() > 1) {
+    for (const scenario::JobFigures& j : o.jobs)
+      std::printf("  job %-12s %.1f Gb/s (%.1f %% of line rate), ended at %.3f us, fairness %.4f\n",
+                  j.name.c_str(), j.goodput_gbps, 100 * j.of_line_rate, sim::microseconds(j.last),
+                  j.fairness);
+  }
+  for (const scenario::PhaseFigures& p : o.phases)
+    std::printf("  phase %-12s %.1f Gb/s (%.1f %% of line rate)\n", p.name.c_str(), p.goodput_gbps,
+                100 * p.of_line_rate);
+}
+
+int verdict(const Scenario& s, const Outcome& o, bool json) {
+  const auto figures = scenario::Figures::from_json(scenario::to_json(s, o));
+  int status = 0;
+  for (const scenario::Checked& c : o.checks) {
+    if (c.met && json) continue;
+    std::fprintf(c.met ? stdout : stderr, "%s %s\n", c.met ? "met   " : "MISSED",
+                 scenario::text(c, figures).c_str());
+    if (!c.met) status = kMissed;
+  }
+  return o.unfinished.empty() ? status : refuse(o.unfinished, 1);
+}
+
+}  // namespace
+
+Result<Document> open_scenario(const ScenarioOptions& options) {
+  auto document = Document::read(options.file);
+  if (!document) return document;
+  for (const std::string& s : options.settings) {
+    if (auto done = document->set(s); !done) return done.error();
+  }
+  return document;
+}
+
+int simulate_scenario(const ScenarioOptions& options) {
+  const auto document = open_scenario(options);
+  if (!document) return refuse(document.error().what, kBadScenario);
+  auto read = document->scenario();
+  if (!read) return refuse(read.error().what, kBadScenario);
+  Scenario& s = *read;
+  replace_outputs(s.outputs, options.outputs);
+  if (auto ok = can_write_all(s.outputs); !ok) return refuse(ok.error().what, kBadScenario);
+  auto prepared = scenario::prepare(s);
+  if (!prepared) return refuse(prepared.error().what, kBadScenario);
+
+  sim::TraceSink trace(stderr);
+  prepared->world.hosts.traced = options.traced;
+  prepared->world.hosts.sink = &trace;
+  SimProgress progress(options.progress, {prepared->bytes, s.world.end, s.wall_seconds});
+  const bool samples = !s.outputs.series.empty() || !s.outputs.report.empty();
+  const Outcome o = scenario::run(s, *prepared, {samples, !s.outputs.links.empty()},
+                                  [&](const sim::Progress& p) { return progress.note(p); });
+  progress.clear();
+  if (auto ok = write_all(s, *prepared, o); !ok) return refuse(ok.error().what, 1);
+  if (options.json) {
+    std::printf("%s\n", scenario::to_json(s, o).c_str());
+  } else {
+    print_text(s, o);
+  }
+  if (progress.out_of_time()) return refuse("stopped: the wall time of [limits] is over", 1);
+  return verdict(s, o, options.json);
+}
+
+}  // namespace mrc::tools

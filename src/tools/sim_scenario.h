@@ -1,0 +1,30 @@
+// `mrc sim SCENARIO.toml`: one run of a scenario, its files and its verdict.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/document.h"
+#include "scenario/outcome.h"
+#include "tools/sim_progress.h"
+
+namespace mrc::tools {
+
+// Exit statuses beyond 0 and 1.
+inline constexpr int kBadScenario = 2;  // refused before anything ran or was written
+inline constexpr int kMissed = 3;       // it ran, and an expectation was not met
+
+struct ScenarioOptions {
+  std::string file;
+  std::vector<std::string> settings;  // --set PATH=VALUE
+  scenario::Outputs outputs;          // those given here replace the scenario's
+  bool json = false;
+  sim::Host traced = UINT32_MAX;  // its engine tells what it does, on stderr
+  ProgressMode progress = ProgressMode::off;
+};
+
+/// The document with all that the command line says put into it.
+Result<scenario::Document> open_scenario(const ScenarioOptions& options);
+int simulate_scenario(const ScenarioOptions& options);
+
+}  // namespace mrc::tools
