@@ -91,6 +91,10 @@ int openmrc_exchange(struct openmrc_connection* connection, const void* data, si
 /* Polls readable when the peer has sent something or has gone. */
 int openmrc_connection_fd(const struct openmrc_connection* connection);
 
+/* Says goodbye now and returns: the peer's descriptor polls readable. openmrc_close() then only waits for the
+ * peer's. Afterwards openmrc_exchange() is an error. */
+int openmrc_say_goodbye(struct openmrc_connection* connection);
+
 /* Both sides say goodbye, waiting at most timeout_ms for the other, and the connection goes in any case. The
  * queue pairs stay as they are: destroy them afterwards, and no packet of the peer's will miss them. 0;
  * ETIMEDOUT or ECONNRESET when the peer did not say it. */

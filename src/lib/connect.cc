@@ -23,6 +23,7 @@ struct openmrc_connection {
   port::Fd socket;
   openmrc_agreement agreed{};
   std::vector<std::uint8_t> peer_data;
+  bool said_goodbye = false;
 };
 
 namespace {
@@ -299,8 +300,8 @@ const void* openmrc_peer_data(const openmrc_connection* connection, size_t* size
 
 int openmrc_exchange(openmrc_connection* connection, const void* data, size_t size, void* peer,
                      size_t* peer_size, int timeout_ms) {
-  if (connection == nullptr || size > OPENMRC_MAX_DATA)
-    return fail(EINVAL, "no connection, or too much data");
+  if (connection == nullptr || size > OPENMRC_MAX_DATA || connection->said_goodbye)
+    return fail(EINVAL, "no connection any more, or too much data");
   const Time deadline = deadline_after(timeout_ms);
   const int socket = connection->socket.get();
   const std::span body(static_cast<const std::uint8_t*>(data), size);
@@ -315,12 +316,18 @@ int openmrc_exchange(openmrc_connection* connection, const void* data, size_t si
 
 int openmrc_connection_fd(const openmrc_connection* connection) { return connection->socket.get(); }
 
-int openmrc_close(openmrc_connection* connection, int timeout_ms) {
+int openmrc_say_goodbye(openmrc_connection* connection) {
   if (connection == nullptr) return fail(EINVAL, "no connection");
+  if (connection->said_goodbye) return 0;
+  connection->said_goodbye = true;
+  const auto sent = send_message(connection->socket.get(), emit(Type::bye), deadline_after(0));
+  return sent ? 0 : fail(sent.error());
+}
+
+int openmrc_close(openmrc_connection* connection, int timeout_ms) {
   const std::unique_ptr<openmrc_connection> gone(connection);
   const Time deadline = deadline_after(timeout_ms);
-  if (auto sent = send_message(gone->socket.get(), emit(Type::bye), deadline); !sent)
-    return fail(sent.error());
+  if (const int error = openmrc_say_goodbye(connection); error != 0) return error;
   const auto bye = expect(gone->socket.get(), Type::bye, deadline);
   return bye ? 0 : fail(bye.error());
 }

@@ -1,6 +1,7 @@
 // openmrc/connect.h: two sides of one process meet over TCP on loopback.
 #include <gmock/gmock.h>
 #include <openmrc/connect.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -93,6 +94,21 @@ TEST_F(Connect, BothSidesReachRtsAndKnowEachOther) {
   std::thread bye([&] { EXPECT_EQ(openmrc_close(client, 5000), 0); });
   EXPECT_EQ(openmrc_close(server, 5000), 0);
   bye.join();
+}
+
+TEST_F(Connect, GoodbyeIsHeardAndWaitsForNobody) {
+  openmrc_connection *server = nullptr, *client = nullptr;
+  std::thread there([&] { EXPECT_EQ(connect_side(qps + 2, 1, nullptr, &client), 0) << client_error; });
+  ASSERT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 5000, &server), 0);
+  there.join();
+  pollfd fd{openmrc_connection_fd(client), POLLIN, 0};
+  EXPECT_EQ(::poll(&fd, 1, 0), 0);
+  EXPECT_EQ(openmrc_say_goodbye(server), 0);
+  EXPECT_EQ(openmrc_say_goodbye(server), 0) << "once is enough";
+  EXPECT_EQ(::poll(&fd, 1, 5000), 1);
+  EXPECT_EQ(openmrc_exchange(server, "x", 1, nullptr, nullptr, 0), EINVAL);
+  EXPECT_EQ(openmrc_close(client, 5000), 0);
+  EXPECT_EQ(openmrc_close(server, 5000), 0);
 }
 
 TEST_F(Connect, AMismatchIsToldToBoth) {

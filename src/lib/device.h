@@ -113,6 +113,8 @@ class QueuePair {
   virtual std::size_t send_room() const = 0;
   /// Receives serve immediates only, so a request is its wr_id. EINVAL in RESET, ENOMEM when full.
   virtual Posted post_receive(std::span<const std::uint64_t> wr_ids) = 0;
+  /// The planes of its paths, by port; none before RTR.
+  virtual std::vector<PlaneStatus> planes() const { return {}; }
 
  protected:
   ~QueuePair() = default;

@@ -124,6 +124,13 @@ struct EndpointAnswer {
   bool service_time_out = false;  // the peer took its own holding time out of it
 };
 
+/// One plane as a QP knows it.
+struct PlaneStatus {
+  PortId port;
+  bool usable = false;          // our port and the peer's are up, as far as the QP was told
+  std::uint16_t evs = 0, good = 0;  // paths of the QP through it; those not withdrawn
+};
+
 /// What the QPs of this process have done, those that are gone not counted.
 struct DeviceCounters {
   std::uint64_t packets = 0;   // data packets sent, repairs included

@@ -22,6 +22,7 @@ class NicQp final : public QueuePair {
   std::size_t send_room() const override;
   Posted post_send(std::span<const SendRequest> requests) override;
   Posted post_receive(std::span<const std::uint64_t> wr_ids) override;
+  std::vector<PlaneStatus> planes() const override;
 
   void attach(nic::Qp& qp) { qp_ = &qp; }
   nic::Qp& nic_qp() { return *qp_; }

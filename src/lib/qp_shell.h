@@ -39,6 +39,7 @@ class QpShell final : public QpListener {
 
   Qpn qpn() const { return queue_->qpn(); }
   ibv_qp_state state() const { return to_verbs(queue_->state()); }
+  std::vector<PlaneStatus> planes() const { return queue_->planes(); }
   std::size_t send_room() const { return queue_->send_room(); }
   const QpRequest& request() const { return request_; }
   Acknowledgements& async_acks() { return async_acks_; }

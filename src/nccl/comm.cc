@@ -1,0 +1,123 @@
+#include "nccl/comm.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "nccl/log.h"
+
+namespace mrc::nccl {
+namespace {
+
+constexpr std::size_t kBatch = 16;
+constexpr std::uint32_t kIdlePolls = 64;                    // between two looks at the clock
+constexpr auto kLookEvery = std::chrono::milliseconds(10);  // at the connection
+constexpr int kAsksPerTimeout = 8;                          // a silent peer is asked that often
+
+}  // namespace
+
+Comm::Comm(std::unique_ptr<Link> link) : link_(std::move(link)), heard_(Clock::now()), looked_(heard_) {
+  for (Request& r : requests_) r.comm = this;
+}
+
+Request* Comm::new_request() {
+  for (std::uint32_t i = 0; i < kRequests; ++i) {
+    Request& r = requests_[(next_request_ + i) % kRequests];
+    if (r.used) continue;
+    next_request_ = (next_request_ + i + 1) % kRequests;
+    r.used = true;
+    r.count = r.waiting = 0;
+    return &r;
+  }
+  return nullptr;
+}
+
+Status Comm::test(Request& request, int* done, int* sizes) {
+  *done = 0;
+  if (!request.used) return Error{EINVAL, "NCCL tested a request that was done already"};
+  if (request.waiting > 0) {
+    if (auto made = progress(); !made) return made;
+  }
+  if (request.waiting > 0) return Done{};
+  *done = 1;
+  for (std::uint32_t i = 0; sizes != nullptr && i < request.count; ++i) {
+    sizes[i] = static_cast<int>(std::min<std::uint64_t>(request.bytes[i], INT_MAX));
+  }
+  request.used = false;
+  return Done{};
+}
+
+Error Comm::fail(const Error& error) {
+  if (error_.code == 0) {
+    error_ = error;
+    warn(error.what);
+  }
+  return error_;
+}
+
+Error Comm::lost(const std::string& why) const {
+  return {ECONNRESET, "lost " + link_->peer_name() + ": " + why + "; planes: " + link_->planes()};
+}
+
+Status Comm::progress() {
+  if (error_.code != 0) return error_;
+  const std::uint32_t before = idle_;
+  if (auto polled = poll(); !polled) return fail(polled.error());
+  if (idle_ == before || idle_ % kIdlePolls != 0) return Done{};
+  if (auto well = look_after_peer(); !well) return fail(well.error());
+  return Done{};
+}
+
+Status Comm::poll() {
+  std::array<ibv_wc, kBatch> done;
+  const auto n = link_->poll(done);
+  if (!n) return n.error();
+  for (int i = 0; i < *n; ++i) {
+    if (auto taken = take(done[static_cast<std::size_t>(i)]); !taken) return taken;
+  }
+  idle_ = *n > 0 ? 0 : idle_ + 1;
+  return Done{};
+}
+
+Status Comm::take(const ibv_wc& wc) {
+  if (wc.status != IBV_WC_SUCCESS) {
+    const std::string why = wc.status == IBV_WC_RETRY_EXC_ERR
+                                ? "no answer on any path for " +
+                                      std::to_string(device().settings().timeout_ms) +
+                                      " ms (NCCL_OPENMRC_TIMEOUT_MS)"
+                                : std::string(::ibv_wc_status_str(wc.status));
+    return lost(why);
+  }
+  heard_ = looked_;  // good enough: the clock is read in look_after_peer()
+  if ((wc.wr_id & Link::kReceiveId) != 0) {
+    const auto qp = static_cast<std::uint32_t>(wc.wr_id & ~Link::kReceiveId);
+    if (auto posted = link_->post_receive(qp); !posted) return posted;
+    return on_immediate(qp, ntohl(wc.imm_data), wc.byte_len);
+  }
+  --unanswered_;
+  return wc.wr_id == kKeepaliveId ? Status(Done{}) : on_written(wc.wr_id);
+}
+
+// Writes of ours that stay unanswered fail by themselves. While there is none, only asking tells a peer that
+// waits from one that has gone.
+Status Comm::look_after_peer() {
+  const auto now = Clock::now();
+  if (now - looked_ < kLookEvery) return Done{};
+  looked_ = now;
+  if (gone_) return lost("it closed the connection or died");
+  gone_ = link_->peer_has_gone();  // what it sent before is taken first
+  const auto patience = std::chrono::milliseconds(device().settings().timeout_ms) / kAsksPerTimeout;
+  if (unanswered_ > 0 || now - heard_ < patience) return Done{};
+  return ask_peer();
+}
+
+Status Comm::ask_peer() {
+  const Link::Write nothing{.id = kKeepaliveId};
+  if (auto asked = link_->write(0, nothing, nullptr); !asked) return asked;
+  note_posted();
+  return Done{};
+}
+
+}  // namespace mrc::nccl

@@ -1,0 +1,124 @@
+#include "nccl/device.h"
+
+#include <endian.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "nccl/log.h"
+
+namespace mrc::nccl {
+namespace {
+
+Error failed(const std::string& what) { return {errno, what + ": " + std::strerror(errno)}; }
+
+/// Encodings of the InfiniBand specification.
+int mbps_of(const ibv_port_attr& port) {
+  struct Pair {
+    int code, value;
+  };
+  constexpr Pair kLanes[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
+  constexpr Pair kMbps[] = {{1, 2500},   {2, 5000},   {4, 10000},  {8, 10000},
+                            {16, 14000}, {32, 25000}, {64, 50000}, {128, 100000}};
+  int lanes = 1, mbps = 2500;
+  for (const Pair& p : kLanes) lanes = p.code == port.active_width ? p.value : lanes;
+  for (const Pair& p : kMbps) mbps = p.code == port.active_speed ? p.value : mbps;
+  return lanes * mbps;
+}
+
+struct Found {
+  std::vector<std::unique_ptr<Device>> devices;
+  Error error;
+};
+
+Found find_devices() {
+  Found found{
+      {}, {ENODEV, "no MRC device: NCCL_OPENMRC_DEVICES must name the interfaces to use, such as eth0,eth1"}};
+  const auto settings = read_settings();
+  if (!settings) return {{}, settings.error()};
+  int count = 0;
+  ibv_device** list = ::ibv_get_device_list(&count);
+  for (int i = 0; list != nullptr && i < count; ++i) {
+    auto device = Device::open(list[i], *settings);
+    if (!device) {
+      found.error = device.error();
+      warn(device.error().what);
+    } else if (*device != nullptr) {
+      found.devices.push_back(*std::move(device));
+    }
+  }
+  if (list != nullptr) ::ibv_free_device_list(list);
+  return found;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> Device::open(ibv_device* from, const Settings& settings) {
+  const std::string name = ::ibv_get_device_name(from);
+  ibv_context* verbs = ::ibv_open_device(from);
+  if (verbs == nullptr) return failed("can't open " + name);
+  mrc_device_attr attributes{};
+  int supported = 0;
+  if (::mrc_query_device(verbs, &attributes, &supported) != 0 || supported == 0) {
+    ::ibv_close_device(verbs);
+    return std::unique_ptr<Device>();
+  }
+  std::unique_ptr<Device> device(new Device(verbs, settings));
+  device->properties_.name = name;
+  device->properties_.guid = be64toh(::ibv_get_device_guid(from));
+  if (auto described = device->describe(); !described) return described.error();
+  return device;
+}
+
+Status Device::describe() {
+  mrc_context_attr version{MRC_API_VER_USED, 0};
+  context_ = ::mrc_create_context(verbs_, &version);
+  pd_ = ::ibv_alloc_pd(verbs_);
+  if (context_ == nullptr || pd_ == nullptr) return failed("no context on " + properties_.name);
+  ibv_device_attr attributes{};
+  if (const int error = ::ibv_query_device(verbs_, &attributes); error != 0) {
+    return Error{error, "can't query " + properties_.name};
+  }
+  properties_.ports = attributes.phys_port_cnt;
+  for (int p = 1; p <= properties_.ports; ++p) {
+    ibv_port_attr port{};
+    if (::ibv_query_port(verbs_, static_cast<std::uint8_t>(p), &port) == 0) properties_.mbps += mbps_of(port);
+  }
+  if (settings_.speed_mbps != 0) properties_.mbps = static_cast<int>(settings_.speed_mbps);
+  properties_.latency_us = static_cast<float>(settings_.latency_us);
+  return addresses().empty()
+             ? Status(Error{EADDRNOTAVAIL, properties_.name + " has no address at GID index " +
+                                               std::to_string(settings_.gid_index) +
+                                               ": NCCL_OPENMRC_GID_INDEX names another"})
+             : Status(Done{});
+}
+
+std::vector<IpAddress> Device::addresses() const {
+  std::vector<IpAddress> found;
+  for (int p = 1; p <= properties_.ports; ++p) {
+    ::ibv_gid gid{};
+    IpAddress address;
+    if (::ibv_query_gid(verbs_, static_cast<std::uint8_t>(p), static_cast<int>(settings_.gid_index), &gid) !=
+        0)
+      continue;
+    std::memcpy(address.data(), gid.raw, address.size());
+    if (address != IpAddress{}) found.push_back(address);
+  }
+  return found;
+}
+
+Result<ibv_mr*> Device::register_memory(void* data, std::size_t size) const {
+  // Fewer rights suffice for memory that is only sent from, and may not be written.
+  ibv_mr* mr = ::ibv_reg_mr(pd_, data, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  if (mr == nullptr && errno == EFAULT) mr = ::ibv_reg_mr(pd_, data, size, 0);
+  if (mr == nullptr) return failed("can't register " + std::to_string(size) + " bytes of memory");
+  return mr;
+}
+
+Result<const std::vector<std::unique_ptr<Device>>*> open_devices() {
+  static const auto* found = new Found(find_devices());  // never closed: NCCL's threads may outlive main()
+  if (found->devices.empty()) return found->error;
+  return &found->devices;
+}
+
+}  // namespace mrc::nccl

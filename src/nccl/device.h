@@ -1,0 +1,54 @@
+// The MRC devices of this process, as NCCL sees them: opened once, never closed.
+#pragma once
+
+#include <mrc.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "nccl/handle.h"
+#include "nccl/settings.h"
+
+namespace mrc::nccl {
+
+struct Properties {
+  std::string name;
+  std::uint64_t guid = 0;
+  int mbps = 0;  // of all ports together
+  int ports = 0;
+  float latency_us = 0;
+};
+
+class Device {
+ public:
+  /// Null when the device is no MRC device.
+  static Result<std::unique_ptr<Device>> open(ibv_device* from, const Settings& settings);
+
+  const Settings& settings() const { return settings_; }
+  ibv_context* verbs() const { return verbs_; }
+  mrc_context* context() const { return context_; }
+  ibv_pd* pd() const { return pd_; }
+  const Properties& properties() const { return properties_; }
+  /// Of the ports, in their order, as they are now.
+  std::vector<IpAddress> addresses() const;
+
+  Result<ibv_mr*> register_memory(void* data, std::size_t size) const;
+
+ private:
+  Device(ibv_context* verbs, const Settings& settings) : settings_(settings), verbs_(verbs) {}
+  Status describe();
+
+  Settings settings_;
+  ibv_context* verbs_;
+  mrc_context* context_ = nullptr;
+  ibv_pd* pd_ = nullptr;
+  Properties properties_;
+};
+
+/// Opens all MRC devices at the first call. An error when there is none.
+Result<const std::vector<std::unique_ptr<Device>>*> open_devices();
+
+}  // namespace mrc::nccl

@@ -1,0 +1,48 @@
+#include "nccl/handle.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "nccl/protocol.h"
+
+namespace mrc::nccl {
+
+Handle make_handle(const std::vector<IpAddress>& addresses, std::uint16_t tcp_port, std::uint8_t qps,
+                   std::uint64_t cookie) {
+  Handle handle{};
+  handle.magic = kMagic;
+  handle.protocol = kProtocol;
+  handle.qps = qps;
+  handle.count = static_cast<std::uint8_t>(std::min<std::size_t>(addresses.size(), Handle::kAddresses));
+  handle.tcp_port = tcp_port;
+  handle.cookie = cookie;
+  std::copy_n(addresses.begin(), handle.count, handle.addresses.begin());
+  return handle;
+}
+
+Status check(const Handle& handle) {
+  if (handle.magic != kMagic) {
+    return Error{EPROTO, "the peer's handle is not OpenMRC's: is the same NCCL_NET_PLUGIN set on all ranks?"};
+  }
+  if (handle.protocol != kProtocol) {
+    return Error{EPROTO, "the peer's plugin speaks protocol " + std::to_string(handle.protocol) +
+                             ", this one " + std::to_string(kProtocol) +
+                             ": install the same OpenMRC on all ranks"};
+  }
+  const bool sane =
+      handle.count >= 1 && handle.count <= Handle::kAddresses && handle.qps >= 1 && handle.tcp_port != 0;
+  return sane ? Status(Done{}) : Status(Error{EPROTO, "the peer's handle is damaged"});
+}
+
+std::string text_of(const IpAddress& address) {
+  static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  char text[INET6_ADDRSTRLEN] = "";
+  const bool v4 = std::memcmp(address.data(), kMapped, sizeof kMapped) == 0;
+  ::inet_ntop(v4 ? AF_INET : AF_INET6, address.data() + (v4 ? 12 : 0), text, sizeof text);
+  return text;
+}
+
+}  // namespace mrc::nccl

@@ -1,0 +1,84 @@
+// The queue pairs between one sender and one receiver, their completion queue, and the connection beside
+// them.
+#pragma once
+
+#include <mrc.h>
+#include <openmrc/connect.h>
+#include <openmrc/planes.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "nccl/device.h"
+#include "nccl/grant_ring.h"
+#include "nccl/protocol.h"
+
+namespace mrc::nccl {
+
+class Link {
+ public:
+  struct Shape {
+    std::uint32_t qps = 1;
+    std::uint32_t sends = 0;     // writes outstanding on each
+    std::uint32_t receives = 0;  // immediates that may wait on each
+    int traffic_class = 0;
+  };
+  /// Everything up to queue pairs that wait for a peer, with receives posted.
+  static Result<std::unique_ptr<Link>> make(const Device& device, const Shape& shape,
+                                            std::unique_ptr<GrantRing> ring = nullptr);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  Status connect(const std::string& host, std::uint16_t port, const Introduction& ours, int timeout_ms);
+  Status accept(openmrc_listener* listener, const Introduction& ours, int timeout_ms);
+  const Introduction& peer() const { return peer_; }
+  const std::string& peer_name() const { return peer_name_; }
+  /// The peer has closed or died, as far as the connection tells.
+  bool peer_has_gone() const;
+  int connection_fd() const { return ::openmrc_connection_fd(connection_); }
+  /// Tells the peer that we are done; waits for nothing.
+  void say_goodbye();
+
+  // --- data ---
+  struct Write {
+    const void* from = nullptr;
+    std::uint64_t size = 0;
+    std::uint32_t lkey = 0;
+    std::uint64_t to = 0;
+    std::uint32_t rkey = 0;
+    std::uint64_t id = 0;  // below kReceiveId
+    bool copy = false;     // the data may change once this returns; kInline bytes at most
+  };
+  static constexpr std::uint32_t kInline = 256;
+  static constexpr std::uint64_t kReceiveId = std::uint64_t{1} << 63;  // and the queue pair's number
+  Status write(std::uint32_t qp, const Write& what, const std::uint32_t* immediate);
+  Status post_receive(std::uint32_t qp);
+  Result<int> poll(std::span<ibv_wc> out);
+  std::uint32_t qps() const { return static_cast<std::uint32_t>(qps_.size()); }
+  const Device& device() const { return device_; }
+  GrantRing* ring() const { return ring_.get(); }
+  /// One line: each plane and how it stood when last heard of.
+  std::string planes() const;
+
+ private:
+  Link(const Device& device, std::unique_ptr<GrantRing> ring) : device_(device), ring_(std::move(ring)) {}
+  Status build(const Shape& shape);
+  Status meet(const Introduction& ours);
+  openmrc_params params(int traffic_class) const;
+
+  const Device& device_;
+  std::unique_ptr<GrantRing> ring_;  // of a sender; outlives the queue pairs that the peer writes through
+  mrc_cq* cq_ = nullptr;
+  std::vector<mrc_qp*> qps_;
+  openmrc_params params_{};
+  openmrc_connection* connection_ = nullptr;
+  Introduction peer_;
+  std::string peer_name_;
+};
+
+}  // namespace mrc::nccl

@@ -1,0 +1,80 @@
+#include "nccl/listener.h"
+
+#include <poll.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "nccl/log.h"
+
+namespace mrc::nccl {
+namespace {
+
+constexpr int kGreetingMs = 5'000;  // a caller of ours speaks at once
+
+std::uint64_t random_word() {
+  std::uint64_t word = 0;
+  while (::getrandom(&word, sizeof word, 0) != sizeof word) continue;
+  return word;
+}
+
+/// One port: its address. Several: all addresses, so that callers find a plane that works.
+Result<openmrc_listener*> listen_at(const std::vector<IpAddress>& addresses) {
+  openmrc_listener* listener = nullptr;
+  if (addresses.size() > 1 && ::openmrc_listen("::", "0", &listener) == 0) return listener;
+  const std::string host = addresses.size() > 1 ? "0.0.0.0" : text_of(addresses.front());
+  if (const int error = ::openmrc_listen(host.c_str(), "0", &listener); error != 0)
+    return Error{error, ::openmrc_error()};
+  return listener;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::make(const Device& device) {
+  const auto addresses = device.addresses();
+  if (addresses.empty()) return Error{EADDRNOTAVAIL, device.properties().name + " has lost its address"};
+  const auto tcp = listen_at(addresses);
+  if (!tcp) return tcp.error();
+  return std::unique_ptr<Listener>(
+      new Listener(device, TcpListener(*tcp, &::openmrc_destroy_listener), random_word()));
+}
+
+Handle Listener::handle() const {
+  return make_handle(device_.addresses(), static_cast<std::uint16_t>(::openmrc_listener_port(tcp_.get())),
+                     static_cast<std::uint8_t>(device_.settings().qps), cookie_);
+}
+
+bool Listener::somebody_waits() const {
+  pollfd fd{::openmrc_listener_fd(tcp_.get()), POLLIN, 0};
+  return ::poll(&fd, 1, 0) > 0;
+}
+
+Status Listener::start_meeting() {
+  auto link = Receiver::prepare(device_, device_.settings().qps);
+  if (!link) return link.error();
+  Introduction ours;
+  ours.cookie = cookie_;
+  meeting_ = Meeting::start(*std::move(link), [tcp = tcp_, ours](Link& l) -> Status {
+    if (auto met = l.accept(tcp.get(), ours, kGreetingMs); !met) return met;
+    return Receiver::check(l.peer());
+  });
+  return Done{};
+}
+
+Result<std::unique_ptr<Receiver>> Listener::accept() {
+  if (meeting_ == nullptr && somebody_waits()) {
+    if (auto started = start_meeting(); !started) return started.error();
+  }
+  if (meeting_ == nullptr || !meeting_->over()) return std::unique_ptr<Receiver>();
+  auto link = meeting_->outcome();
+  meeting_.reset();
+  if (!link) {
+    info("turned a caller away: " + link.error().what);
+    return std::unique_ptr<Receiver>();
+  }
+  info("receives from " + (*link)->peer_name() + " on " + std::to_string((*link)->qps()) + " queue pairs");
+  return std::make_unique<Receiver>(*std::move(link));
+}
+
+}  // namespace mrc::nccl

@@ -1,0 +1,35 @@
+// The side that listens: a TCP port in a handle, and the senders that come to it.
+#pragma once
+
+#include <openmrc/connect.h>
+
+#include <memory>
+
+#include "nccl/handle.h"
+#include "nccl/meeting.h"
+#include "nccl/receiver.h"
+
+namespace mrc::nccl {
+
+class Listener {
+ public:
+  static Result<std::unique_ptr<Listener>> make(const Device& device);
+
+  Handle handle() const;
+  /// The next receiver whose sender has come, or null. A caller who is no sender of ours is turned away.
+  Result<std::unique_ptr<Receiver>> accept();
+
+ private:
+  using TcpListener = std::shared_ptr<openmrc_listener>;  // a meeting under way outlives us
+  Listener(const Device& device, TcpListener tcp, std::uint64_t cookie)
+      : device_(device), tcp_(std::move(tcp)), cookie_(cookie) {}
+  bool somebody_waits() const;
+  Status start_meeting();
+
+  const Device& device_;
+  TcpListener tcp_;
+  std::uint64_t cookie_;
+  std::shared_ptr<Meeting> meeting_;
+};
+
+}  // namespace mrc::nccl

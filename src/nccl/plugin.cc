@@ -1,0 +1,175 @@
+#include "nccl/plugin.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "nccl/dialling.h"
+#include "nccl/farewell.h"
+#include "nccl/listener.h"
+#include "nccl/log.h"
+
+namespace mrc::nccl {
+namespace {
+
+Code code_of(const Error& error) {
+  switch (error.code) {
+    case EINVAL: return kInvalidArgument;
+    case EMSGSIZE: return kInvalidUsage;
+    case ECONNRESET:
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EPROTO:
+    case ETIMEDOUT: return kRemoteError;
+    default: return kSystemError;
+  }
+}
+
+Code complain(const Error& error) {
+  warn(error.what);
+  return code_of(error);
+}
+Code complain(const char* what) { return complain(Error{EINVAL, what}); }
+
+Result<const Device*> device_at(int index) {
+  const auto devices = open_devices();
+  if (!devices) return devices.error();
+  if (index < 0 || static_cast<std::size_t>(index) >= (*devices)->size()) {
+    return Error{EINVAL, "there is no device " + std::to_string(index)};
+  }
+  return (**devices)[static_cast<std::size_t>(index)].get();
+}
+
+}  // namespace
+
+Code init(Logger logger) {
+  set_logger(logger);
+  const auto devices = open_devices();
+  if (!devices) return complain(devices.error());
+  for (const auto& d : **devices) {
+    const Properties& p = d->properties();
+    std::string addresses;
+    for (const IpAddress& a : d->addresses()) addresses += " " + text_of(a);
+    info("device " + p.name + ": " + std::to_string(p.ports) + " ports, " + std::to_string(p.mbps) +
+         " Mb/s," + addresses + ", spray unit " +
+         (std::getenv("MRC_SPRAY_UNIT") != nullptr ? std::getenv("MRC_SPRAY_UNIT") : "1"));
+  }
+  return kSuccess;
+}
+
+Code count_devices(int* count) {
+  const auto devices = open_devices();
+  *count = devices ? static_cast<int>((*devices)->size()) : 0;
+  return kSuccess;
+}
+
+const Properties* properties(int index) {
+  const auto device = device_at(index);
+  return device ? &(*device)->properties() : nullptr;
+}
+
+Code listen(int index, void* handle, void** out) {
+  *out = nullptr;
+  const auto device = device_at(index);
+  if (!device) return complain(device.error());
+  auto listener = Listener::make(**device);
+  if (!listener) return complain(listener.error());
+  const Handle made = (*listener)->handle();
+  std::memset(handle, 0, kHandleBytes);
+  std::memcpy(handle, &made, sizeof made);
+  *out = listener->release();
+  return kSuccess;
+}
+
+Code connect(int index, int traffic_class, void* handle, void** out) {
+  *out = nullptr;
+  const auto device = device_at(index);
+  if (!device) return complain(device.error());
+  Handle copy;
+  std::memcpy(&copy, handle, sizeof copy);  // NCCL's bytes need not be aligned
+  auto sender = dial(**device, copy, traffic_class == kTrafficClassUndefined ? 0 : traffic_class);
+  std::memcpy(handle, &copy, sizeof copy);
+  if (!sender) return complain(sender.error());
+  *out = static_cast<Comm*>(sender->release());
+  return kSuccess;
+}
+
+Code accept(void* listener, void** out) {
+  *out = nullptr;
+  if (listener == nullptr) return complain("accept without a listener");
+  auto receiver = static_cast<Listener*>(listener)->accept();
+  if (!receiver) return complain(receiver.error());
+  *out = static_cast<Comm*>(receiver->release());
+  return kSuccess;
+}
+
+Code close_listener(void* listener) {
+  delete static_cast<Listener*>(listener);
+  return kSuccess;
+}
+
+Code close_comm(void* comm) {
+  const std::unique_ptr<Comm> gone(static_cast<Comm*>(comm));
+  if (gone != nullptr) part_with(gone->release_link());
+  return kSuccess;
+}
+
+Code register_memory(void* comm, void* data, std::size_t size, int type, void** memory) {
+  *memory = nullptr;
+  if (comm == nullptr) return complain("memory is registered without a comm");
+  if (type != kPtrHost)
+    return complain("only host memory can be registered: this device does not reach into GPUs");
+  if (size == 0) return kSuccess;  // nothing will ever be moved there
+  const auto mr = static_cast<Comm*>(comm)->device().register_memory(data, size);
+  if (!mr) return complain(mr.error());
+  *memory = *mr;
+  return kSuccess;
+}
+
+Code deregister(void*, void* memory) {
+  if (memory == nullptr) return kSuccess;
+  const int error = ::ibv_dereg_mr(static_cast<ibv_mr*>(memory));
+  return error == 0 ? kSuccess : complain(Error{error, "can't deregister memory"});
+}
+
+Code send(void* comm, void* data, std::size_t size, int tag, void* memory, void** out) {
+  Request* request = nullptr;
+  const auto sent = static_cast<Sender*>(static_cast<Comm*>(comm))
+                        ->send(data, size, tag, static_cast<ibv_mr*>(memory), &request);
+  *out = request;
+  return sent ? kSuccess : code_of(sent.error());
+}
+
+template <class Size>
+Code receive(void* comm, int count, void** data, Size* sizes, int* tags, void** memories, void** out) {
+  *out = nullptr;  // NCCL may have put a wish here, which may be ignored
+  if (count < 1 || count > static_cast<int>(kGroup)) return complain("a receive must have 1 to 8 buffers");
+  std::array<Receiver::Buffer, kGroup> buffers;
+  const auto n = static_cast<std::size_t>(count);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto* memory = memories != nullptr ? static_cast<ibv_mr*>(memories[i]) : nullptr;
+    buffers[i] = {data[i], static_cast<std::uint64_t>(sizes[i]), tags[i], memory};
+  }
+  Request* request = nullptr;
+  const auto received =
+      static_cast<Receiver*>(static_cast<Comm*>(comm))->receive({buffers.data(), n}, &request);
+  *out = request;
+  return received ? kSuccess : code_of(received.error());
+}
+template Code receive<int>(void*, int, void**, int*, int*, void**, void**);
+template Code receive<std::size_t>(void*, int, void**, std::size_t*, int*, void**, void**);
+
+// Data is in host memory when its completion is: there is nothing to flush.
+Code flush(void** request) {
+  *request = nullptr;
+  return kSuccess;
+}
+
+Code test(void* request, int* done, int* sizes) {
+  auto* ours = static_cast<Request*>(request);
+  const auto tested = ours->comm->test(*ours, done, sizes);
+  return tested ? kSuccess : code_of(tested.error());
+}
+
+}  // namespace mrc::nccl

@@ -1,0 +1,39 @@
+// The sending end of a connection: answers grants with data.
+#pragma once
+
+#include "nccl/comm.h"
+
+namespace mrc::nccl {
+
+class Sender final : public Comm {
+ public:
+  /// A link as a sender needs it, with a ring to grant into, and what to say to the receiver.
+  static Result<std::unique_ptr<Link>> prepare(const Device& device, std::uint32_t qps, int traffic_class);
+  static Introduction introduce(const Link& link, std::uint64_t cookie);
+
+  /// REQUIRES a link of prepare() that is connected.
+  explicit Sender(std::unique_ptr<Link> link) : Comm(std::move(link)) {}
+
+  /// *request stays null while the receiver has granted no buffer of this tag yet. A message that is longer
+  /// than its buffer is cut there, as NCCL's own RDMA transport does.
+  Status send(const void* data, std::uint64_t size, int tag, const ibv_mr* memory, Request** request);
+
+ private:
+  Status on_immediate(std::uint32_t qp, std::uint32_t immediate, std::uint32_t bytes) override;
+  Status on_written(std::uint64_t id) override;
+  /// The place of this tag in the oldest grant that has buffers left; kGroup when there is none.
+  std::uint32_t find(int tag);
+  std::uint64_t cut(std::uint64_t size, const GrantedBuffer& to);
+  Status write_pieces(const void* data, const GrantedBuffer& to, std::uint64_t size, const ibv_mr* memory,
+                      PieceImmediate which, Request& request);
+  void note_filled(std::uint32_t buffer);
+
+  std::uint32_t granted_ = 0;    // grants that have come
+  std::uint32_t current_ = 0;    // the oldest that has buffers left
+  std::uint32_t filled_ = 0;     // a bit for each of its buffers that got its data
+  std::uint32_t in_flight_ = 0;  // pieces
+  std::uint32_t next_qp_ = 0;
+  bool told_of_cut_ = false;
+};
+
+}  // namespace mrc::nccl

@@ -1,0 +1,83 @@
+#include "nccl/settings.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace mrc::nccl {
+namespace {
+
+constexpr const char* kDefaultSprayUnit = "8";  // segmentation offload needs trains of packets on one EV
+
+struct Variable {
+  const char* name;
+  std::uint32_t Settings::*field;
+  std::uint32_t least, most;
+};
+constexpr Variable kVariables[] = {
+    {"NCCL_OPENMRC_QPS", &Settings::qps, 1, 16},
+    {"NCCL_OPENMRC_STRIPE_BYTES", &Settings::stripe_bytes, 1, 1u << 30},
+    {"NCCL_OPENMRC_TIMEOUT_MS", &Settings::timeout_ms, 50, 3'600'000},
+    {"NCCL_OPENMRC_CONNECT_TIMEOUT_MS", &Settings::connect_timeout_ms, 100, 3'600'000},
+    {"NCCL_OPENMRC_LINGER_MS", &Settings::linger_ms, 0, 60'000},
+    {"NCCL_OPENMRC_GID_INDEX", &Settings::gid_index, 0, 255},
+    {"NCCL_OPENMRC_SPEED_MBPS", &Settings::speed_mbps, 0, 10'000'000},
+    {"NCCL_OPENMRC_LATENCY_US", &Settings::latency_us, 0, 1'000'000},
+};
+
+Status read(const Variable& v, Settings& settings) {
+  const char* text = std::getenv(v.name);
+  if (text == nullptr || *text == '\0') return Done{};
+  std::uint32_t value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error != std::errc() || stop != end || value < v.least || value > v.most) {
+    return Error{EINVAL, std::string(v.name) + " is '" + text + "': it must be a number from " +
+                             std::to_string(v.least) + " to " + std::to_string(v.most)};
+  }
+  settings.*v.field = value;
+  return Done{};
+}
+
+/// libmrc has its own variables; ours stand in for those that are not set.
+void hand_on(const char* ours, const char* theirs, const char* otherwise) {
+  const char* value = std::getenv(ours);
+  if (value == nullptr || *value == '\0') value = otherwise;
+  if (value != nullptr) ::setenv(theirs, value, 0);
+}
+
+}  // namespace
+
+Result<Settings> read_settings() {
+  Settings settings;
+  for (const Variable& v : kVariables) {
+    if (auto done = read(v, settings); !done) return done.error();
+  }
+  hand_on("NCCL_OPENMRC_DEVICES", "MRC_DEVICES", nullptr);
+  hand_on("NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", kDefaultSprayUnit);
+  return settings;
+}
+
+std::uint64_t patience_us(const Retries& r) {
+  // One wait before each retry and one before giving up: linear ones of the same length, then doubling.
+  const std::uint64_t base_ns = std::uint64_t{1024} << r.timeout;
+  const std::uint64_t waits = r.linear + 1u + ((std::uint64_t{2} << r.exponential) - 2);
+  return base_ns * waits / 1000;
+}
+
+Retries retries_within(std::uint32_t timeout_ms) {
+  constexpr std::uint8_t kLinear = 7, kMostDoublings = 20, kShortest = 10, kLongest = 14;  // 1 to 17 ms
+  Retries best{kShortest, 0, 0};
+  for (std::uint8_t t = kShortest; t <= kLongest; ++t) {
+    for (std::uint8_t e = 0; e <= kMostDoublings; ++e) {
+      const Retries r{t, kLinear, e};
+      const std::uint64_t wait = patience_us(r);
+      if (wait <= std::uint64_t{timeout_ms} * 1000 && wait > patience_us(best)) best = r;
+    }
+  }
+  return best;
+}
+
+}  // namespace mrc::nccl

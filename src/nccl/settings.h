@@ -1,0 +1,33 @@
+// Everything that NCCL_OPENMRC_* variables say, each with its default. docs/nccl.md is their page.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace mrc::nccl {
+
+struct Settings {
+  std::uint32_t qps = 1;                   // _QPS: queue pairs of one connection
+  std::uint32_t stripe_bytes = 256 << 10;  // _STRIPE_BYTES: a message this long is striped over all of them
+  std::uint32_t timeout_ms = 10'000;       // _TIMEOUT_MS: without any answer of the peer: an error
+  std::uint32_t connect_timeout_ms = 60'000;  // _CONNECT_TIMEOUT_MS
+  std::uint32_t linger_ms = 1'000;            // _LINGER_MS: a closed comm answers its peer that long
+  std::uint32_t gid_index = 3;                // _GID_INDEX
+  std::uint32_t speed_mbps = 0;               // _SPEED_MBPS; 0: what the device says
+  std::uint32_t latency_us = 0;               // _LATENCY_US; 0: NCCL's own estimate
+};
+
+/// From the environment; also hands _DEVICES and _SPRAY_UNIT to libmrc. EINVAL names the variable and its
+/// range.
+Result<Settings> read_settings();
+
+/// Retry attributes of a QP that fails within `timeout_ms` of silence, but hardly earlier than half of it.
+struct Retries {
+  std::uint8_t timeout, linear, exponential;
+};
+Retries retries_within(std::uint32_t timeout_ms);
+/// How long a QP with these attributes waits in all, in us.
+std::uint64_t patience_us(const Retries& retries);
+
+}  // namespace mrc::nccl

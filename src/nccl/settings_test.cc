@@ -1,0 +1,56 @@
+#include "nccl/settings.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace mrc::nccl {
+namespace {
+
+struct Environment : ::testing::Test {
+  ~Environment() override {
+    for (const char* name : {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES",
+                             "MRC_DEVICES", "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT"}) {
+      ::unsetenv(name);
+    }
+  }
+};
+
+TEST_F(Environment, DefaultsAndWhatIsSaid) {
+  EXPECT_EQ(read_settings()->timeout_ms, 10'000u);
+  EXPECT_STREQ(std::getenv("MRC_SPRAY_UNIT"), "8");
+  ::setenv("NCCL_OPENMRC_QPS", "4", 1);
+  ::setenv("NCCL_OPENMRC_DEVICES", "eth0,eth1", 1);
+  EXPECT_EQ(read_settings()->qps, 4u);
+  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "eth0,eth1");
+}
+
+TEST_F(Environment, LibmrcsOwnVariablesWin) {
+  ::setenv("MRC_DEVICES", "lo", 1);
+  ::setenv("NCCL_OPENMRC_DEVICES", "eth0", 1);
+  ASSERT_TRUE(read_settings());
+  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "lo");
+}
+
+TEST_F(Environment, NonsenseIsNamed) {
+  for (const char* value : {"0", "17", "4x", "-1", "99999999999999"}) {
+    ::setenv("NCCL_OPENMRC_QPS", value, 1);
+    const auto settings = read_settings();
+    ASSERT_FALSE(settings) << value;
+    EXPECT_THAT(settings.error().what, ::testing::HasSubstr("NCCL_OPENMRC_QPS is '" + std::string(value)));
+    EXPECT_THAT(settings.error().what, ::testing::HasSubstr("from 1 to 16"));
+  }
+}
+
+TEST(Retries, EndInTimeAndNotFarTooSoon) {
+  for (const std::uint32_t ms : {50u, 100u, 1'000u, 3'000u, 10'000u, 60'000u, 3'600'000u}) {
+    const Retries r = retries_within(ms);
+    EXPECT_LE(patience_us(r), ms * 1000ull) << ms;
+    EXPECT_GE(patience_us(r), ms * 1000ull / 2) << ms;
+    EXPECT_LE(r.linear, 7);
+    EXPECT_LT(r.exponential, 25) << "25 means for ever";
+  }
+}
+
+}  // namespace
+}  // namespace mrc::nccl

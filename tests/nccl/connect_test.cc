@@ -1,0 +1,147 @@
+// Listening, connecting and accepting in every order that NCCL may choose.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "nccl/handle.h"
+#include "nccl/versions.h"
+
+namespace mrc::nccl::testing {
+namespace {
+
+struct Connect : PluginTest {
+  void try_connect(HandleBytes& handle, void*& sender) {
+    const Code code = sender == nullptr ? table->connect(handle.data(), &sender) : kSuccess;
+    EXPECT_EQ(code, kSuccess) << logged_warnings();
+  }
+  void try_accept(void* listener, void*& receiver) {
+    const Code code = receiver == nullptr ? table->accept(listener, &receiver) : kSuccess;
+    EXPECT_EQ(code, kSuccess) << logged_warnings();
+  }
+};
+MRC_ALL_VERSIONS(Connect);
+
+TEST_P(Connect, DescribesItsDevice) {
+  int count = 0;
+  ASSERT_EQ(table->devices(&count), kSuccess);
+  ASSERT_EQ(count, 1);
+  Facts f;
+  ASSERT_EQ(table->facts(0, &f), kSuccess);
+  EXPECT_STREQ(table->name(), "OpenMRC");
+  EXPECT_EQ(f.name, "mrc0");
+  EXPECT_FALSE(f.has_pci_path);
+  EXPECT_EQ(f.pointers, kPtrHost);
+  EXPECT_GT(f.mbps, 0);
+  EXPECT_EQ(f.port, 1);
+  EXPECT_GE(f.max_comms, 1024);
+  EXPECT_EQ(f.max_receives, 8);
+  EXPECT_GE(f.max_bytes, GetParam() >= 9 ? 1u << 30 : 0u);
+  EXPECT_EQ(table->facts(1, &f), kInvalidArgument);
+}
+
+/// Each letter is one call: c connect, a accept. Whatever the beginning, both must come together afterwards.
+TEST_P(Connect, InEveryOrder) {
+  for (const char* order :
+       {"", "c", "a", "cc", "aa", "ca", "ac", "cccccccc", "aaaaaaaa", "caaaaaaa", "acccccccc", "cacacaca"}) {
+    Ends ends;
+    HandleBytes handle;
+    ASSERT_EQ(table->listen(handle.data(), &ends.listener), kSuccess);
+    for (const char* step = order; *step != '\0'; ++step) {
+      *step == 'c' ? try_connect(handle, ends.sender) : try_accept(ends.listener, ends.receiver);
+    }
+    EXPECT_TRUE(drive([&] {
+      try_connect(handle, ends.sender);
+      try_accept(ends.listener, ends.receiver);
+      return ends.sender != nullptr && ends.receiver != nullptr;
+    })) << order;
+    close_ends(*table, ends);
+  }
+}
+
+TEST_P(Connect, ManyAtOnceCrossing) {
+  constexpr int kMany = 6;
+  std::array<Ends, kMany> ends;
+  std::array<HandleBytes, kMany> handles;
+  for (int i = 0; i < kMany; ++i) ASSERT_EQ(table->listen(handles[i].data(), &ends[i].listener), kSuccess);
+  EXPECT_TRUE(drive([&] {
+    int ready = 0;
+    for (int i = 0; i < kMany; ++i) {
+      Ends& from = ends[kMany - 1 - i];
+      try_connect(handles[kMany - 1 - i], from.sender);
+      try_accept(ends[i].listener, ends[i].receiver);
+    }
+    for (const Ends& e : ends) ready += e.sender != nullptr && e.receiver != nullptr;
+    return ready == kMany;
+  }));
+  for (Ends& e : ends) close_ends(*table, e);
+}
+
+TEST_P(Connect, SeveralSendersComeToOneListener) {
+  void* listener = nullptr;
+  HandleBytes first;
+  ASSERT_EQ(table->listen(first.data(), &listener), kSuccess);
+  HandleBytes second = first;
+  void *senders[2] = {}, *receivers[2] = {};
+  EXPECT_TRUE(drive([&] {
+    try_connect(first, senders[0]);
+    try_connect(second, senders[1]);
+    try_accept(listener, receivers[receivers[0] != nullptr]);
+    return senders[0] != nullptr && senders[1] != nullptr && receivers[1] != nullptr;
+  }));
+  for (void* s : senders) EXPECT_EQ(table->close_send(s), kSuccess);
+  for (void* r : receivers) EXPECT_EQ(table->close_receive(r), kSuccess);
+  EXPECT_EQ(table->close_listen(listener), kSuccess);
+}
+
+TEST_P(Connect, StrangersAreTurnedAway) {
+  Ends ends;
+  HandleBytes bytes;
+  ASSERT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
+  Handle handle;
+  std::memcpy(&handle, bytes.data(), sizeof handle);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(handle.tcp_port);
+  std::memcpy(&to.sin_addr, handle.addresses[0].data() + 12, 4);
+  const int stranger = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::connect(stranger, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  ASSERT_EQ(::send(stranger, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL), 18);
+  Handle forged = handle;  // who got the address but not the handle
+  ++forged.cookie;
+  HandleBytes wrong{};
+  std::memcpy(wrong.data(), &forged, sizeof forged);
+  void* intruder = nullptr;
+  Code intruded = kSuccess;
+  EXPECT_TRUE(drive([&] {
+    if (intruded == kSuccess) intruded = table->connect(wrong.data(), &intruder);
+    try_connect(bytes, ends.sender);
+    try_accept(ends.listener, ends.receiver);
+    return ends.sender != nullptr && ends.receiver != nullptr && intruded != kSuccess;
+  }));
+  EXPECT_EQ(intruder, nullptr);
+  ::close(stranger);
+  close_ends(*table, ends);
+}
+
+TEST_P(Connect, NonsenseHandlesAndAClosedListener) {
+  HandleBytes zeros{};
+  void* sender = nullptr;
+  EXPECT_EQ(table->connect(zeros.data(), &sender), kRemoteError);
+  EXPECT_THAT(logged_warnings(), ::testing::HasSubstr("is the same NCCL_NET_PLUGIN set on all ranks?"));
+  if (GetParam() != 11) return;  // the rest takes NCCL_OPENMRC_CONNECT_TIMEOUT_MS, and no version plays a part
+  Ends ends;
+  HandleBytes handle;
+  ASSERT_EQ(table->listen(handle.data(), &ends.listener), kSuccess);
+  ASSERT_EQ(table->connect(handle.data(), &sender), kSuccess);  // under way
+  close_ends(*table, ends);
+  Code code = kSuccess;
+  EXPECT_TRUE(drive([&] { return (code = table->connect(handle.data(), &sender)) != kSuccess; }));
+  EXPECT_EQ(code, kRemoteError);
+  EXPECT_EQ(sender, nullptr);
+}
+
+}  // namespace
+}  // namespace mrc::nccl::testing

@@ -1,0 +1,117 @@
+#include "nccl/harness.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace mrc::nccl::testing {
+namespace {
+
+std::mutex log_mutex;
+std::string warnings;
+
+void note(LogLevel level, unsigned long, const char*, int, const char* format, ...) {
+  char line[1024];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  const std::lock_guard lock(log_mutex);
+  if (level == kLogWarn) warnings += std::string(line) + "\n";
+}
+
+}  // namespace
+
+const char* plugin_path() { return MRC_PLUGIN; }
+const char* peer_path() { return MRC_PEER; }
+
+std::string logged_warnings() {
+  const std::lock_guard lock(log_mutex);
+  return warnings;
+}
+void clear_log() {
+  const std::lock_guard lock(log_mutex);
+  warnings.clear();
+}
+
+std::unique_ptr<Table> start_plugin(int version) {
+  ::setenv("NCCL_OPENMRC_DEVICES", "lo/127.0.0.1", 0);
+  ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "1000", 0);
+  ::setenv("NCCL_OPENMRC_CONNECT_TIMEOUT_MS", "5000", 0);
+  ::setenv("NCCL_OPENMRC_QPS", "3", 0);
+  ::setenv("NCCL_OPENMRC_STRIPE_BYTES", "50000", 0);
+  ::setenv("MRC_UDP_PORT", "14815", 0);
+  auto table = load_table(plugin_path(), version);
+  if (table == nullptr || table->init(&note) != kSuccess) return nullptr;
+  return table;
+}
+
+bool drive(const std::function<bool()>& step, std::chrono::milliseconds most) {
+  const auto deadline = std::chrono::steady_clock::now() + most;
+  while (!step()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+Memory::Memory(Table& table, void* comm, std::size_t size, std::uint8_t seed)
+    : table_(table), comm_(comm), bytes_(size + 2 * kMargin, 0xEE) {
+  for (std::size_t i = 0; seed != 0 && i < size; ++i) data()[i] = expected(seed, i);
+  if (size > 0) table_.register_memory(comm_, data(), size, kPtrHost, &memory_);
+}
+Memory::~Memory() { table_.deregister(comm_, memory_); }
+
+Buffer Memory::buffer(std::size_t offset, std::size_t size, int tag) {
+  return {data() + offset, size, tag, memory_};
+}
+
+bool Memory::margins_intact() const {
+  for (std::size_t i = 0; i < kMargin; ++i) {
+    if (bytes_[i] != 0xEE || bytes_[bytes_.size() - 1 - i] != 0xEE) return false;
+  }
+  return true;
+}
+
+bool connect_ends(Table& table, Ends& ends) {
+  HandleBytes handle;
+  if (table.listen(handle.data(), &ends.listener) != kSuccess) return false;
+  bool failed = false;
+  return drive([&] {
+           if (ends.sender == nullptr) failed |= table.connect(handle.data(), &ends.sender) != kSuccess;
+           if (ends.receiver == nullptr) failed |= table.accept(ends.listener, &ends.receiver) != kSuccess;
+           return failed || (ends.sender != nullptr && ends.receiver != nullptr);
+         }) &&
+         !failed;
+}
+
+void close_ends(Table& table, Ends& ends) {
+  if (ends.sender != nullptr) table.close_send(ends.sender);
+  if (ends.receiver != nullptr) table.close_receive(ends.receiver);
+  if (ends.listener != nullptr) table.close_listen(ends.listener);
+  ends = {};
+}
+
+void* post_send(Table& table, void* comm, const Buffer& buffer) {
+  void* request = nullptr;
+  drive([&] { return table.send(comm, buffer, &request) != kSuccess || request != nullptr; });
+  return request;
+}
+
+void* post_receive(Table& table, void* comm, const std::vector<Buffer>& buffers) {
+  void* request = nullptr;
+  drive([&] { return table.receive(comm, buffers, &request) != kSuccess || request != nullptr; });
+  return request;
+}
+
+Code wait_for(Table& table, void* request, int* sizes, std::chrono::milliseconds most) {
+  Code code = kSuccess;
+  int done = 0;
+  const bool ended =
+      drive([&] { return (code = table.test(request, &done, sizes)) != kSuccess || done != 0; }, most);
+  return ended ? code : kInternalError;
+}
+
+}  // namespace mrc::nccl::testing
