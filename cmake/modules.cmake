@@ -18,8 +18,9 @@ set(MRC_ARROWS
   "lib: base wire engine nic port datapath node"
   "verbs: base wire engine nic port datapath node lib"
   "lab: base wire port topo fabric node"
+  "map: base wire engine port topo node"
   "nccl: base"
-  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab"
+  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map"
 )
 
 # mrc_module(NAME [LINK libs...] [TEST_LINK libs...])
