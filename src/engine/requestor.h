@@ -98,6 +98,7 @@ class Requestor {
   void retry(Time now);
   Duration suspicion(EvSlot s) const;
   Duration patience(EvSlot s) const;
+  Duration base_timeout() const { return Duration(std::int64_t{1024} << settings_.timeout); }
   Duration retry_timeout() const;
   std::uint32_t size_of(Psn psn);
 
@@ -112,19 +113,20 @@ class Requestor {
   PathClock clock_;
   RequestorCounters counters_;
 
-  int window_;                       // PSNs past the cumulative acknowledgement
   TxOrder order_;                    // of the latest transmission
   Ticks heard_;                      // when the newest acknowledged transmission left
   std::uint32_t rcvd_units_ = 0;     // the peer's byte counter, as last reported
-  std::int64_t charged_ = 0;         // bytes that this QP holds of the congestion window
   std::uint32_t unasked_bytes_ = 0;  // sent since the last ack request
+  std::int64_t charged_ = 0;         // bytes that this QP holds of the congestion window
+  std::uint16_t window_;             // PSNs past the cumulative acknowledgement
   std::uint8_t retries_ = 0;
+  bool heard_any_ : 1 = false;
+  bool nudge_ : 1 = false;
+  bool asked_reverse_ : 1 = false;
   std::optional<WorkStatus> failure_;
-  bool heard_any_ = false;
-  bool nudge_ = false;
-  bool asked_reverse_ = false;
   std::uint16_t heard_since_asked_ = 0;  // packets
   Ticks asked_reverse_at_;               // when the reverse path was last asked
+  Ticks revived_at_;                     // the first progress after a retry
   Time progress_at_ = Time::min();
   Time check_at_ = kNever;           // when the oldest packet in flight becomes suspicious
   Time repair_after_ = Time::min();  // the peer lacks resources: repairs wait

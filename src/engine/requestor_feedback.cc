@@ -90,7 +90,10 @@ void Requestor::note_acked(Time now, Psn psn, const Record& record, bool was_in_
 }
 
 void Requestor::note_progress(Time now) {
-  if (retries_ > 0) paths_.hurry(now);
+  if (retries_ > 0) {
+    paths_.hurry(now);
+    revived_at_ = Ticks(now);
+  }
   retries_ = 0;
   nudge_ = false;
   progress_at_ = now;

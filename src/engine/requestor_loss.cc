@@ -6,8 +6,10 @@
 //   a probe. The answer
 //            settles it by order. No answer, while something sent after the probe was acknowledged, means
 //            that the path is dead, and what it carried is gone.
-//   timeout  Nothing at all moved for the ACK timeout: everything in flight is repeated, and a retry is
-//   counted.
+//   timeout  Nothing at all moved for the ACK timeout, and a retry is counted. What left before something
+//   that was heard is
+//            gone. If nothing was heard, the peer may be asleep with everything in its queue: a few packets
+//            are repeated as a question, and the rest is given up when it answers and still lacks them.
 //
 // No rule compares arrival times across EVs, so that reordering between paths, of any depth, repairs nothing
 // needlessly.
@@ -35,10 +37,14 @@ void Requestor::doubt(Time now, Psn psn, const Record& record) {
   const bool peer_lives = heard_any_ && heard_.after(record.sent);
   const bool cannot_ask = !paths_.port_usable(paths_.path(slot).port);
   const bool being_asked = paths_.state(slot) == EvState::assumed_bad;
+  const Duration age = record.sent.age(now), late = suspicion(slot) + patience(slot);
+  // Older than the timeout, and the peer, awake for long enough to have gone through its queue, lacks it.
+  if (peer_lives && age > std::max(base_timeout(), late) && revived_at_.age(now) > patience(slot))
+    return lose(now, psn, LossCause::timeout);
   if (cannot_ask || being_asked) {
     // Its plane is down, or its EV is withdrawn and being probed anyway: patience is all that is left to
     // lose.
-    const bool overdue = cannot_ask || record.sent.age(now) > suspicion(slot) + patience(slot);
+    const bool overdue = cannot_ask || age > late;
     if (peer_lives && overdue) lose(now, psn, LossCause::silence);
     return;
   }
@@ -134,9 +140,8 @@ void Requestor::check_oldest(Time now) {
 
 // MRC-REQ-008: linear retries first, then exponential; all recoverable failures share one counter.
 Duration Requestor::retry_timeout() const {
-  const Duration base = Duration((std::int64_t{1024} << settings_.timeout));
   const int doublings = std::max(0, retries_ - settings_.linear_retries);
-  return base * (std::int64_t{1} << std::min(doublings, 20));
+  return base_timeout() * (std::int64_t{1} << std::min(doublings, 20));
 }
 
 void Requestor::retry(Time now) {
@@ -154,9 +159,12 @@ void Requestor::retry(Time now) {
   ++counters_.retries;
   progress_at_ = now;
   say_(now, Retried{retries_});
+  // MRC-REQ-011: silence of everybody proves nothing about a packet. Repeating all of it would double the
+  // queue of a peer that is merely late, and blame every path.
+  int questions = settings_.retry_packets;
   flight_.for_in_flight([&](Psn psn, const Record&) {
-    lose(now, psn, LossCause::timeout);
-    return true;
+    if (questions-- > 0) lose(now, psn, LossCause::timeout);
+    return questions > 0;
   });
   nudge_ = flight_.settled() && queue_.executed() < queue_.whole();
 }

@@ -33,6 +33,7 @@ struct RequestorSettings {
   std::uint8_t timeout = 14;             // 1.024 us * 2^t without progress is one retry
   std::uint8_t linear_retries = 7;       // at that timeout; then
   std::uint8_t exponential_retries = 7;  // doubling each time; 25 means for ever
+  std::uint8_t retry_packets = 4;        // repeated at a timeout when nothing at all was heard
   bool timestamps = true;                // TSETH in data packets
   bool trimmable = true;                 // the peer answers trimmed packets with a NACK
   std::uint16_t reverse_probe_packets =

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "lib/nic_cq.h"
 #include "lib/nic_device.h"
@@ -167,7 +168,10 @@ bool NicDevice::turn(Time now) {
 void NicDevice::step() {
   const Time now = steady_now();
   progress_.note_poll(now);
-  if (!mutex_.try_lock()) return;
+  if (!mutex_.try_lock()) {
+    std::this_thread::yield();  // whoever drives may be waiting for this very core
+    return;
+  }
   if (alive_) driver_->turn(now);
   mutex_.unlock();
   tell();

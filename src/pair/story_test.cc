@@ -117,6 +117,31 @@ TEST(Story, APeerThatIsGoneEndsInRetryExceeded) {
   EXPECT_EQ(p.side(0).completions[2].status, WorkStatus::flushed);
 }
 
+// MRC-REQ-011: a peer that was asleep finds everything in its queue; a few questions are all that was wasted.
+TEST(Story, APeerThatSleepsThroughTimeoutsGetsFewPacketsTwice) {
+  Pair p({.ports = 4, .evs_per_port = 32, .requestor = {.timeout = 8}});
+  ASSERT_TRUE(transfer(p, 1, 100000));
+  for (std::uint64_t i = 0; i < 10; ++i) p.write(0, i, 0, 100000);
+  p.run_for(5us);
+  p.pause(1, 2ms);  // seven timeouts of 262 us
+  ASSERT_TRUE(p.run_until([&] { return p.side(0).completions.size() == 11; }, 20ms));
+  const auto& counters = p.side(0).qp.requestor().counters();
+  EXPECT_GE(counters.retries, 3u);
+  EXPECT_LE(counters.repairs, 4 * counters.retries);
+}
+
+// MRC-REQ-011: everything in flight was lost. The first answer to a question brings all of it back.
+TEST(Story, ATotalOutageIsRepairedSoonAfterItEnds) {
+  Pair p({.ports = 4, .evs_per_port = 32, .requestor = {.timeout = 8}});
+  ASSERT_TRUE(transfer(p, 1, 100000));
+  p.network().for_each_lane([](Lane& l) { l.dead = true; });
+  for (std::uint64_t i = 0; i < 10; ++i) p.write(0, i, 0, 100000);
+  p.run_for(1ms);
+  p.network().for_each_lane([](Lane& l) { l.dead = false; });
+  // Its next retry, a round trip to be heard, patience, and the transfer itself.
+  ASSERT_TRUE(p.run_until([&] { return p.side(0).completions.size() == 11; }, 262us + 150us));
+}
+
 TEST(Story, TrimmedPacketsAreRepairedAtOnce) {
   Pair p({.ports = 2});
   p.network().for_each_lane([](Lane& l) { l.trim = 0.2; });

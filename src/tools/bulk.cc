@@ -37,18 +37,21 @@ Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const Bu
   if (auto connected = (*side)->connect(channel); !connected) return connected.error();
   std::uint64_t next = 0;
   bool more = true;
-  Time look = lib::steady_now(), give_up = kNever;
+  Time look = lib::steady_now(), looked = look, give_up = kNever;
   while (more || (*side)->credit() < next || (*side)->sample().messages < next) {
     if (more && !post_more(**side, settings, next)) return Error{EIO, "the device refuses to send"};
     (*side)->poll([] {});
     const Time now = lib::steady_now();
-    if ((*side)->sample().failed > 0 || now > give_up) break;
+    BulkSample& sample = (*side)->sample();
+    sample.late_ns = std::max({sample.late_ns, (now - looked).count(), (*side)->peer_late_ns()});
+    looked = now;
+    if (sample.failed > 0 || now > give_up) break;
     if (now < look) continue;
     look = now + kSampleEvery;
     const bool wanted = watch((*side)->take_sample());
     if (more && !wanted) give_up = now + kPatience;
     more = more && wanted;
-    (*side)->sample().longest_gap_ns = 0;
+    sample.longest_gap_ns = sample.late_ns = 0;
   }
   const Total total{next};
   (void)::send(channel, &total, sizeof total, MSG_NOSIGNAL);
@@ -63,6 +66,8 @@ Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings) {
   BulkSide& side = **opened;
   if (auto connected = side.connect(channel, settings.slots * 2); !connected) return connected.error();
   std::uint64_t taken = 0, told = 0;
+  Time looked = lib::steady_now();
+  std::int64_t late_ns = 0;
   const auto take = [&] {
     if (!is_pattern(taken, side.slot(taken))) ++side.sample().corrupt;
     ++taken;
@@ -70,7 +75,9 @@ Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings) {
   };
   for (Total total;;) {
     side.poll(take);
-    if (taken != told && side.post_credit(taken) == 0) told = taken;
+    const Time now = lib::steady_now();
+    late_ns = std::max(late_ns, (now - std::exchange(looked, now)).count());
+    if (taken != told && side.post_credit(taken, late_ns) == 0) told = taken, late_ns = 0;
     const ssize_t n = ::recv(channel, &total, sizeof total, MSG_DONTWAIT);
     if (n == 0 || n == sizeof total) {
       (void)::send(channel, &total, sizeof total, MSG_NOSIGNAL);

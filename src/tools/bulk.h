@@ -14,7 +14,8 @@ inline constexpr int kMaxPlanes = 8;
 
 struct BulkSettings {
   std::uint32_t message_bytes = 128 * 1024;
-  std::uint32_t slots = 32;  // messages in flight
+  std::uint32_t slots = 32;     // messages in flight
+  std::uint8_t spray_unit = 8;  // packets in a row on one EV, unless MRC_SPRAY_UNIT says otherwise
 };
 
 /// A device as it stands, at some moment of a transfer. Plain bytes: it travels through a pipe.
@@ -25,8 +26,12 @@ struct BulkSample {
   std::uint64_t corrupt = 0;        // messages whose bytes were not what was sent
   std::uint64_t failed = 0;         // completions with an error
   std::int64_t longest_gap_ns = 0;  // between two completions, since the sample before
+  std::int64_t late_ns = 0;  // the longest that either end was kept from its work, since the sample before
   std::uint64_t packets = 0, repairs = 0, probes = 0;
-  std::uint32_t planes = 0;
+  std::uint64_t lost_by_order = 0, lost_by_silence = 0, lost_by_timeout = 0, retries = 0;
+  std::uint64_t duplicates = 0;  // packets that arrived here a second time: repairs that nobody needed
+  std::uint64_t overruns = 0;    // packets that the kernel dropped because we read too slowly
+  std::uint32_t planes = 0, spray_unit = 0;
   std::uint32_t ports_up = 0;                    // one bit per plane
   std::array<std::uint64_t, kMaxPlanes> sent{};  // bytes that left by each plane's interface
   std::array<std::uint16_t, kMaxPlanes> evs{}, bad_evs{};

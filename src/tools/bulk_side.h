@@ -30,10 +30,11 @@ class BulkSide {
   Status connect(int channel, std::uint32_t receives = 0);
 
   std::span<std::uint64_t> slot(std::uint64_t number);
-  /// Where the other side writes how many messages it has taken.
-  std::uint64_t credit() const;
+  /// Where the other side writes how many messages it has taken, and how long it was kept from working.
+  std::uint64_t credit() const { return heard(credit_word()); }
+  std::int64_t peer_late_ns() const { return static_cast<std::int64_t>(heard(credit_word() + 1)); }
   int post_message(std::uint64_t number);
-  int post_credit(std::uint64_t taken);
+  int post_credit(std::uint64_t taken, std::int64_t late_ns);
   int post_receive();
   /// Counts completions into `sample`; calls `received` for each immediate.
   void poll(const std::function<void()>& received);
@@ -43,9 +44,11 @@ class BulkSide {
  private:
   explicit BulkSide(const BulkSettings& settings);
   void note_device();
+  std::size_t credit_word() const { return memory_.size() - 2; }
+  std::uint64_t heard(std::size_t word) const;
 
   BulkSettings settings_;
-  std::vector<std::uint64_t> memory_;  // the slots, then the credit
+  std::vector<std::uint64_t> memory_;  // the slots, then what the other side says
   std::shared_ptr<lib::NicDevice> device_;
   lib::Pd pd_;
   lib::CompletionQueue* cq_ = nullptr;

@@ -100,10 +100,16 @@ void LabPicture::draw_screen(std::size_t phase, double seconds, const BulkSample
 }
 
 void print_summary(const StoryResult& r) {
-  std::printf("\n%-58s %12s %14s %9s\n", "phase", "goodput", "longest gap", "repairs");
+  std::printf("\n%-58s %12s %14s %14s %9s\n", "phase", "goodput", "longest gap", "late by", "repairs");
   for (const PhaseResult& p : r.phases)
-    std::printf("%-58s %7.2f Gb/s %11.2f ms %9llu\n", p.title.c_str(), p.goodput() / 1e9,
-                static_cast<double>(p.longest_gap_ns) / 1e6, static_cast<unsigned long long>(p.repairs));
+    std::printf("%-58s %7.2f Gb/s %11.2f ms %11.2f ms %9llu\n", p.title.c_str(), p.goodput() / 1e9,
+                static_cast<double>(p.longest_gap_ns) / 1e6, static_cast<double>(p.late_ns) / 1e6,
+                static_cast<unsigned long long>(p.repairs));
+  std::printf(
+      "longest gap: between two completed messages. Late by: the longest that either end was kept from "
+      "working "
+      "by\nother work on this machine; a gap of that length is not the network's. Spray unit: %u packets.\n",
+      r.sender.spray_unit);
   std::printf(
       "\n%llu messages, %llu bytes sent; %llu bytes verified on arrival; %llu corrupt messages; "
       "%llu failed completions\n",
@@ -120,12 +126,22 @@ std::string summary_json(const StoryResult& r) {
                       {"seconds", p.seconds},
                       {"bits_per_second", p.goodput()},
                       {"longest_gap_us", static_cast<double>(p.longest_gap_ns) / 1e3},
+                      {"late_us", static_cast<double>(p.late_ns) / 1e3},
                       {"repairs", p.repairs}});
   const nlohmann::ordered_json out = {{"phases", phases},
                                       {"bytes_sent", r.sender.bytes},
                                       {"bytes_verified", r.receiver.bytes},
                                       {"corrupt", r.receiver.corrupt},
                                       {"failed", r.sender.failed + r.receiver.failed},
+                                      {"spray_unit", r.sender.spray_unit},
+                                      {"packets", r.sender.packets},
+                                      {"repairs", r.sender.repairs},
+                                      {"lost_by_order", r.sender.lost_by_order},
+                                      {"lost_by_silence", r.sender.lost_by_silence},
+                                      {"lost_by_timeout", r.sender.lost_by_timeout},
+                                      {"retries", r.sender.retries},
+                                      {"duplicates", r.receiver.duplicates},
+                                      {"overruns", r.receiver.overruns},
                                       {"flawless", r.flawless()}};
   return out.dump();
 }

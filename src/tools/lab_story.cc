@@ -81,6 +81,7 @@ class Story {
     if (!began_ || elapsed(now) >= phases_[phase_].seconds) return next_phase(now, orders);
     PhaseResult& p = result_.phases.back();
     p.longest_gap_ns = std::max(p.longest_gap_ns, now.longest_gap_ns);
+    p.late_ns = std::max(p.late_ns, now.late_ns);
     watch_(phase_, elapsed(now), now);
     return Done{};
   }
@@ -104,6 +105,7 @@ class Story {
   void close_phase(const BulkSample& now) {
     PhaseResult& p = result_.phases.back();
     p.longest_gap_ns = std::max(p.longest_gap_ns, now.longest_gap_ns);
+    p.late_ns = std::max(p.late_ns, now.late_ns);
     p.seconds = elapsed(now);
     p.bytes = now.bytes - first_.bytes;
     p.repairs = now.repairs - first_.repairs;

@@ -21,6 +21,7 @@ struct PhaseResult {
   double seconds = 0;
   std::uint64_t bytes = 0, repairs = 0;
   std::int64_t longest_gap_ns = 0;
+  std::int64_t late_ns = 0;  // the longest that either end was kept from its work
   std::array<std::uint64_t, kMaxPlanes> sent{};
   double goodput() const { return seconds > 0 ? static_cast<double>(bytes) * 8 / seconds : 0; }
 };
