@@ -12,6 +12,8 @@ namespace {
 using fabric::Fate;
 using fabric::PsTime;
 
+constexpr std::uint16_t kUdpChecksumOffset = 6;
+
 std::vector<fabric::Link> links_of(const std::vector<SoftPort>& ports) {
   std::vector<fabric::Link> out;
   for (const SoftPort& p : ports) out.emplace_back(p.link);
@@ -62,18 +64,54 @@ bool SoftSwitch::receive(std::uint16_t p) {
 }
 
 void SoftSwitch::take(std::uint16_t p, const port::RxPacket& packet) {
-  if (packet.coalesced != 0) {
-    ++counters_.coalesced;
+  if (packet.coalesced != 0) return take_apart(p, packet);
+  ByteFrame* f = take_frame();
+  if (f == nullptr) return;
+  f->head_bytes = static_cast<std::uint16_t>(std::min<std::size_t>(packet.size, kHeadBytes));
+  std::memcpy(f->head.data(), packet.data, f->head_bytes);
+  f->body = packet.data + f->head_bytes;
+  f->checksum_start = packet.checksum_start;
+  f->checksum_offset = packet.checksum_offset;
+  forward(p, *f, packet.size);
+}
+
+/// Several packets in one frame, from a kernel that leaves segmentation to its device: each goes its own way.
+void SoftSwitch::take_apart(std::uint16_t p, const port::RxPacket& packet) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(packet.data);
+  const auto segments = find_segments(wire::Bytes(bytes, std::min<std::size_t>(packet.size, kHeadBytes)),
+                                      packet.size, packet.coalesced);
+  if (!segments) {
+    ++counters_.not_segments;
     return;
   }
-  ByteFrame* f = copy_head(packet);
-  if (f == nullptr) return;
+  ++counters_.coalesced;
+  for (std::uint32_t i = 0; i < segments->count; ++i) {
+    ByteFrame* f = take_frame();
+    if (f == nullptr) return;
+    copy_segment(*f, bytes, *segments, i);
+    forward(p, *f, segments->payload + segments->size(i));
+  }
+}
+
+void SoftSwitch::copy_segment(ByteFrame& f, const std::uint8_t* frame, const Segments& s, std::uint32_t i) {
+  const std::uint32_t beside = std::min<std::uint32_t>(s.size(i), kHeadBytes - s.payload);
+  std::memcpy(f.head.data(), frame, s.payload);
+  std::memcpy(f.head.data() + s.payload, frame + s.offset(i), beside);
+  f.head_bytes = static_cast<std::uint16_t>(s.payload + beside);
+  f.body = reinterpret_cast<const std::byte*>(frame + s.offset(i) + beside);
+  write_segment_head(wire::MutableBytes(f.head.data(), f.head_bytes), s, s.size(i));
+  f.checksum_start = s.udp;
+  f.checksum_offset = kUdpChecksumOffset;
+}
+
+void SoftSwitch::forward(std::uint16_t p, ByteFrame& frame, std::uint32_t size) {
+  ByteFrame* f = &frame;
   if (f->head_bytes >= wire::Ethernet::kSize) {
     ports_[p].peer = wire::EthernetView(wire::Bytes(f->head)).source();
     ports_[p].heard = true;
   }
   const wire::MutableBytes head(f->head.data(), f->head_bytes);
-  const fabric::Routed r = fabric::route_bytes(switch_, plain_, head, settings_.bytes, *f, packet.size);
+  const fabric::Routed r = fabric::route_bytes(switch_, plain_, head, settings_.bytes, *f, size);
   if (fabric::is_gone(r.route.fate)) return refuse(p, *f, r.route.fate);
   f->ingress = p;
   if (switch_.port(r.route.port).empty()) waiting_since_[r.route.port] = now_;
@@ -83,17 +121,9 @@ void SoftSwitch::take(std::uint16_t p, const port::RxPacket& packet) {
   burst_.push_back(f);
 }
 
-ByteFrame* SoftSwitch::copy_head(const port::RxPacket& packet) {
+ByteFrame* SoftSwitch::take_frame() {
   ByteFrame* f = pool_.take();
-  if (f == nullptr) {
-    ++counters_.out_of_frames;
-    return nullptr;
-  }
-  f->head_bytes = static_cast<std::uint16_t>(std::min<std::size_t>(packet.size, kHeadBytes));
-  std::memcpy(f->head.data(), packet.data, f->head_bytes);
-  f->body = packet.data + f->head_bytes;
-  f->checksum_start = packet.checksum_start;
-  f->checksum_offset = packet.checksum_offset;
+  if (f == nullptr) ++counters_.out_of_frames;
   return f;
 }
 
@@ -191,7 +221,10 @@ PsTime SoftSwitch::next_departure() const {
 
 std::vector<int> SoftSwitch::wait_fds() const {
   std::vector<int> out;
-  for (const SoftPort& p : ports_) out.push_back(p.port->wait_fd());
+  for (const SoftPort& p : ports_) {
+    out.push_back(p.port->wait_fd());
+    if (p.port->event_fd() >= 0) out.push_back(p.port->event_fd());  // a link that came or went
+  }
   return out;
 }
 

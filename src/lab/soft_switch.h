@@ -14,6 +14,7 @@
 #include "fabric/bytes.h"
 #include "fabric/switch.h"
 #include "lab/byte_frame.h"
+#include "lab/segments.h"
 #include "port/port.h"
 #include "wire/address.h"
 
@@ -47,7 +48,8 @@ struct SoftSwitchCounters {
   std::uint64_t received = 0;
   std::uint64_t sent = 0;
   std::uint64_t out_of_frames = 0;    // all frames were in use
-  std::uint64_t coalesced = 0;        // several packets in one: the peer's segmentation offload is on
+  std::uint64_t coalesced = 0;        // frames that held several packets, and were taken apart
+  std::uint64_t not_segments = 0;     // said to hold several, and not UDP over IPv6: dropped
   std::uint64_t refused_by_port = 0;  // the interface would not take it
   std::uint64_t solicitations = 0;    // answered
 };
@@ -81,7 +83,10 @@ class SoftSwitch {
   bool send_all(fabric::PsTime now);
   bool receive(std::uint16_t p);
   void take(std::uint16_t p, const port::RxPacket& packet);
-  ByteFrame* copy_head(const port::RxPacket& packet);
+  void take_apart(std::uint16_t p, const port::RxPacket& packet);
+  static void copy_segment(ByteFrame& f, const std::uint8_t* frame, const Segments& s, std::uint32_t i);
+  ByteFrame* take_frame();
+  void forward(std::uint16_t p, ByteFrame& frame, std::uint32_t size);
   void refuse(std::uint16_t p, ByteFrame& f, fabric::Fate fate);
   bool send(std::uint16_t p, fabric::PsTime now);
   void fill_trains(std::uint16_t p, fabric::PsTime now);

@@ -275,9 +275,12 @@ TEST_F(SoftSwitchTest, RefusesWhatIsNotTheFabrics) {
   EXPECT_EQ(sw->count(Fate::not_ipv6), 2u);
   for (MemoryPort* p : ports) EXPECT_TRUE(p->left.empty());
   ports[0]->coalesced = 1400;
-  ports[0]->arriving.push_back(frame(3, 0, 100));
+  Bytes tcp = frame(3, 0, 100);
+  tcp[14 + 40 + 6] = 6;  // the inner next header
+  ports[0]->arriving.push_back(tcp);
   sw->turn(now);
-  EXPECT_EQ(sw->counters().coalesced, 1u);
+  EXPECT_EQ(sw->counters().not_segments, 1u);
+  for (MemoryPort* p : ports) EXPECT_TRUE(p->left.empty());
 }
 
 TEST_F(SoftSwitchTest, AsksForPeersUntilTheyAreHeardOf) {

@@ -88,6 +88,7 @@ std::string stats_json(const SoftSwitch& sw) {
                   {"sent", c.sent},
                   {"out_of_frames", c.out_of_frames},
                   {"coalesced", c.coalesced},
+                  {"not_segments", c.not_segments},
                   {"refused_by_port", c.refused_by_port},
                   {"solicitations", c.solicitations},
                   {"fates", fates.is_null() ? Json::object() : fates},
