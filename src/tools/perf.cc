@@ -71,6 +71,12 @@ Run perf(CLI::App& app) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(0, 1 << 30));
   app.add_option("--depth", o->depth, "writes in flight on each QP (64)")->check(CLI::Range(1, 16384));
+  app.add_option(
+         "--memory", o->memory,
+         "bytes that all writes share, at each end (1M, as other benchmarks do: it stays in the cache; "
+         "--verify has a place for each write)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4} << 30));
   app.add_option("--qps", o->qps, "queue pairs (1)")->check(CLI::Range(1, kMaxQps));
   app.add_option("--seconds", o->seconds, "how long (2)")->check(CLI::Range(0.01, 86400.0));
   app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (8); 1 is the conformant mode")
@@ -84,7 +90,7 @@ Run perf(CLI::App& app) {
   app.add_flag("--json", o->json, "one JSON object");
   app.add_flag("--quiet", o->quiet, "no progress on the terminal");
   app.footer(
-      "Both ends take the same --size, --depth, --qps, --latency, --imm and --verify.\n"
+      "Both ends take the same --size, --depth, --memory, --qps, --latency, --imm and --verify.\n"
       "Example: mrc perf --listen 10.0.0.2    and    mrc perf --connect 10.0.0.2 --size 1M --json\n"
       "Example: mrc perf --local --latency --size 8");
   return [o] { return run_perf(*o); };

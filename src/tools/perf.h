@@ -16,7 +16,8 @@ struct PerfOptions {
   std::string service = "18515";
   std::string device;  // as in MRC_DEVICES; empty: the interface of the address
   std::uint64_t size = 65536;
-  std::uint32_t depth = 64;  // writes in flight on each QP
+  std::uint32_t depth = 64;        // writes in flight on each QP
+  std::uint64_t memory = 1 << 20;  // bytes that writes go round in, whatever their number
   std::uint32_t qps = 1;
   double seconds = 2;
   std::uint32_t spray_unit = 8;
@@ -31,7 +32,7 @@ struct PerfResult {
   double cpu_percent = 0, peer_cpu_percent = 0;
   std::vector<std::int64_t> half_rtts;  // ns, sorted
   lib::DeviceCounters counters, peer_counters;
-  std::uint64_t verified = 0;  // bytes compared
+  std::uint64_t verified = 0;        // bytes compared
   std::uint32_t mtu = 0, depth = 0;  // as agreed, and as the memory allowed
 
   double gbps() const { return elapsed > 0 ? static_cast<double>(bytes) * 8e-9 / elapsed : 0; }

@@ -60,17 +60,22 @@ PerfSide::PerfSide(const PerfOptions& options)
     : options_(options),
       depth_(options.depth),
       stride_((std::max<std::uint64_t>(options.size, 1) + 63) / 64 * 64) {
-  // Enough QPs share the memory's slots: beyond this more memory would only measure the cache.
+  // Compared bytes need a place for each write. Otherwise writes share memory that stays in the cache, as
+  // those of other benchmarks do, or DRAM would be measured; ping and pong each have their own slot.
   constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-  while (depth_ > 1 && std::size_t{depth_} * options.qps * stride_ > kMostBytes) depth_ /= 2;
+  const auto wanted = [&] { return std::size_t{depth_} * options.qps; };
+  while (options.verify && depth_ > 1 && wanted() * stride_ > kMostBytes) depth_ /= 2;
   options_.depth = depth_;  // whoever asks how deep must hear what the memory holds
-  bytes_ = std::size_t{depth_} * options.qps * stride_;
+  const std::size_t hot = std::max<std::size_t>(options.memory / stride_, options.latency ? 2 : 1);
+  places_ = options.verify ? wanted() : std::min(wanted(), hot);
+  bytes_ = places_ * stride_;
 }
 
 Result<std::unique_ptr<PerfSide>> PerfSide::open(const PerfOptions& options, const std::string& address) {
   constexpr std::uint64_t kMost = std::uint64_t{4} << 30;
-  if (options.size * options.qps > kMost) {
-    return Error{ENOMEM, "one write on each QP needs more than 4 GiB: take a smaller --size or fewer --qps"};
+  if (options.verify && options.size * options.qps > kMost) {
+    return Error{
+        ENOMEM, "comparing one write on each QP needs more than 4 GiB: take a smaller --size or fewer --qps"};
   }
   if (auto chosen = choose_device(options, address); !chosen) return chosen.error();
   set_environment(options);
@@ -148,6 +153,7 @@ Status PerfSide::accept(openmrc_listener* listener) {
                        options_.qps,
                        depth_,
                        options_.size,
+                       places_,
                        options_.latency,
                        options_.imm,
                        options_.verify,
@@ -166,6 +172,7 @@ Status PerfSide::connect() {
                        options_.qps,
                        depth_,
                        options_.size,
+                       places_,
                        options_.latency,
                        options_.imm,
                        options_.verify,
@@ -183,12 +190,13 @@ Status PerfSide::check_peer() {
   const void* data = openmrc_peer_data(connection_, &size);
   if (size != sizeof peer_) return Error{EPROTO, "the peer is no `mrc perf`, or one of another version"};
   std::memcpy(&peer_, data, sizeof peer_);
-  const bool same = peer_.size == options_.size && peer_.depth == depth_ &&
+  const bool same = peer_.size == options_.size && peer_.depth == depth_ && peer_.places == places_ &&
                     peer_.latency == options_.latency && peer_.imm == options_.imm &&
                     peer_.verify == options_.verify;
   if (!same)
     return Error{EINVAL,
-                 "the peer measures something else: give both the same --size, --depth, --latency, --imm and "
+                 "the peer measures something else: give both the same --size, --depth, --memory, --latency, "
+                 "--imm and "
                  "--verify"};
   return Done{};
 }

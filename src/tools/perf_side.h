@@ -20,7 +20,7 @@ struct PerfTerms {
   std::uint64_t va = 0;
   std::uint32_t rkey = 0;
   std::uint32_t qps = 0, depth = 0;
-  std::uint64_t size = 0;
+  std::uint64_t size = 0, places = 0;
   std::uint8_t latency = 0, imm = 0, verify = 0, reserved = 0;
 };
 
@@ -38,11 +38,9 @@ class PerfSide {
   bool peer_waits() const;
   void close();
 
-  std::uint8_t* slot(std::uint32_t qp, std::uint32_t i) {
-    return memory_ + (std::size_t{qp} * depth_ + i) * stride_;
-  }
+  std::uint8_t* slot(std::uint32_t qp, std::uint32_t i) { return memory_ + place(qp, i) * stride_; }
   std::uint64_t peer_slot(std::uint32_t qp, std::uint32_t i) const {
-    return peer_.va + (std::uint64_t{qp} * depth_ + i) * stride_;
+    return peer_.va + place(qp, i) * stride_;
   }
   /// One write of a whole slot to a slot of the peer's.
   int post(std::uint32_t qp, std::uint32_t from, std::uint32_t to, bool signaled);
@@ -54,6 +52,9 @@ class PerfSide {
 
  private:
   explicit PerfSide(const PerfOptions& options);
+  std::size_t place(std::uint32_t qp, std::uint32_t i) const {
+    return (std::size_t{qp} * depth_ + i) % places_;
+  }
   Status make();
   openmrc_params params() const;
   Status check_peer();
@@ -61,6 +62,7 @@ class PerfSide {
   PerfOptions options_;
   std::uint32_t depth_;
   std::size_t stride_;
+  std::size_t places_ = 1;  // slots that there are; writes beyond them share
   std::size_t bytes_ = 0;
   std::uint8_t* memory_ = nullptr;
   ibv_context* verbs_ = nullptr;
