@@ -51,24 +51,34 @@ bool Driver::receive(Time now) {
 
 std::size_t Driver::receive(Time now, std::size_t port) {
   const std::size_t n = ports_[port]->rx(arrivals_);
-  for (std::size_t i = 0; i < n; ++i) take(now, PortId(static_cast<std::uint8_t>(port + 1)), arrivals_[i]);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i == 0 || !same_around(arrivals_[i - 1], arrivals_[i])) look_around(arrivals_[i]);
+    take(now, PortId(static_cast<std::uint8_t>(port + 1)), arrivals_[i]);
+  }
   return n;
 }
 
+/// What surrounds the packets of one coalesced message is the same for all of them, and shared by pointer.
+bool Driver::same_around(const port::RxPacket& a, const port::RxPacket& b) {
+  return a.from == b.from && a.to == b.to && a.source_port == b.source_port && a.flow_label == b.flow_label &&
+         a.tos == b.tos;
+}
+
+void Driver::look_around(const port::RxPacket& packet) {
+  around_.source.bytes = packet.from->ip;
+  around_.destination.bytes = packet.to->ip;
+  around_.source_port = packet.source_port;
+  around_.destination_port = settings_.wire.udp_port;
+  around_.flow_label = packet.flow_label;
+  around_.traffic_class = packet.tos;
+}
+
 void Driver::take(Time now, PortId port, const port::RxPacket& packet) {
-  wire::Datagram around;
-  around.source.bytes = packet.from->ip;
-  around.destination.bytes = packet.to->ip;
-  around.source_port = packet.source_port;
-  around.destination_port = settings_.wire.udp_port;
-  around.flow_label = packet.flow_label;
-  around.traffic_class = packet.tos;
-  wire::Parsed parsed;
   const wire::Bytes bytes(reinterpret_cast<const std::uint8_t*>(packet.data), packet.size);
-  const Verdict verdict = wire::parse_datagram(bytes, around, settings_.wire, parsed);
+  const Verdict verdict = wire::parse_datagram(bytes, around_, settings_.wire, parsed_);
   if (verdict != Verdict::ok && verdict != Verdict::trimmed_ok) return refused_.add(verdict);
-  parsed.envelope.port = port;
-  nic_.handle(now, parsed.packet, parsed.envelope, around.source, std::as_bytes(parsed.payload));
+  parsed_.envelope.port = port;
+  nic_.handle(now, parsed_.packet, parsed_.envelope, around_.source, std::as_bytes(parsed_.payload));
 }
 
 PortMask Driver::room() const {
@@ -87,7 +97,7 @@ bool Driver::transmit(Time now) {
   for (std::uint32_t burst = 0; burst < settings_.tx_bursts; ++burst) {
     PortMask open = room();
     bool more = nic_.poll_transmit(now, open, departure_);
-    if (!more) break;
+    if (!more) return moved;
     while (more) {
       Outbox& box = outboxes_[departure_.transmit.envelope.port.value - 1u];
       box.add(departure_);
@@ -97,6 +107,7 @@ bool Driver::transmit(Time now) {
     for (Outbox& box : outboxes_) box.flush();
     moved = true;
   }
+  (void)nic_.poll_transmit(now, PortMask{}, departure_);  // deadlines and completions are up to date
   return moved;
 }
 

@@ -11,6 +11,7 @@
 #include "datapath/outbox.h"
 #include "nic/nic.h"
 #include "port/port.h"
+#include "wire/codec.h"
 #include "wire/settings.h"
 #include "wire/verdict.h"
 
@@ -27,8 +28,9 @@ struct DriverSettings {
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
 ///
 /// turn(now) takes what has arrived, lets timers run, and sends what is ready. When it returns false there is
-/// nothing to do until a port's wait_fd() or event_fd() is readable, its tx_blocked_fd() is writable, or next_timeout().
-/// REQUIRES: the NIC and the ports outlive it; one thread at a time; `now` never runs backwards.
+/// nothing to do until a port's wait_fd() or event_fd() is readable, its tx_blocked_fd() is writable, or
+/// next_timeout(). REQUIRES: the NIC and the ports outlive it; one thread at a time; `now` never runs
+/// backwards.
 class Driver {
  public:
   Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSettings& settings);
@@ -51,6 +53,8 @@ class Driver {
  private:
   bool receive(Time now);
   std::size_t receive(Time now, std::size_t port);
+  static bool same_around(const port::RxPacket& a, const port::RxPacket& b);
+  void look_around(const port::RxPacket& packet);
   void take(Time now, PortId port, const port::RxPacket& packet);
   PortMask room() const;
   void service(Time now);
@@ -61,6 +65,11 @@ class Driver {
   std::vector<port::Port*> ports_;
   std::vector<Outbox> outboxes_;
   std::vector<port::RxPacket> arrivals_;
+  // Of the packet being taken. `around_` is written once per train and read for each packet: written for
+  // each, the wide loads right behind its narrow stores would wait for the last packet's bytes to reach
+  // memory.
+  wire::Datagram around_;
+  wire::Parsed parsed_;
   nic::Departure departure_;
   Time next_service_ = Time::min();
   PortMask disabled_;

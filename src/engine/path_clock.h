@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "base/fixed_array.h"
@@ -52,14 +53,15 @@ class PathClock {
  private:
   static constexpr std::uint32_t kWindow = 1024;
   static constexpr std::uint32_t kFarBehind = 1u << 30;
+  static constexpr std::int64_t kLongest = std::int64_t{15} << 31;  // 64 ns ticks: all that a code can say
 
   // A delay in one byte: three bits of mantissa, five of exponent, rounded up; 64 ns to minutes within an
   // eighth.
   static std::uint8_t encode(Duration d) {
-    std::int64_t v = std::max<std::int64_t>(d.count() >> 6, 8);
-    int exponent = 0;
-    for (; v >= 16 && exponent < 31; ++exponent) v = (v + 1) / 2;
-    return static_cast<std::uint8_t>(exponent << 3 | std::min<std::int64_t>(v - 8, 7));
+    const auto v = static_cast<std::uint64_t>(std::clamp<std::int64_t>(d.count() >> 6, 8, kLongest));
+    const int exponent = std::bit_width(v) - 4;
+    const std::uint64_t mantissa = (v + (std::uint64_t{1} << exponent) - 1) >> exponent;  // 8 .. 16
+    return static_cast<std::uint8_t>((exponent << 3) + static_cast<int>(mantissa - 8));
   }
   static Duration decode(std::uint8_t code) {
     return Duration((std::int64_t{8} + (code & 7)) << (code >> 3) << 6);

@@ -21,7 +21,9 @@ std::uint32_t clamp_patience(Duration d) {
 
 }  // namespace
 
+/// Whoever takes it has something to send.
 PendingProbe* PathSet::free_probe() {
+  question_due_ = true;
   for (auto& p : probes_) {
     if (!p.open()) return &p;
   }
@@ -76,15 +78,20 @@ bool PathSet::in_doubt() const {
 
 std::optional<PathSet::ProbeToSend> PathSet::poll_probe(Time now, PortMask room, TxOrder order) {
   const PortMask open = room & usable_ports();
-  if (auto p = poll_question(now, open, order)) return p;
+  if (question_due_) {
+    if (auto p = poll_question(now, open, order)) return p;
+  }
   if (revival_due_) return poll_revival(now, open);
   return std::nullopt;
 }
 
 std::optional<PathSet::ProbeToSend> PathSet::poll_question(Time now, PortMask open, TxOrder order) {
+  question_due_ = false;
   for (std::size_t i = 0; i < probes_.size(); ++i) {
     PendingProbe& p = probes_[i];
-    if (!p.open() || p.sent || !open.has(path(p.slot).port)) continue;
+    if (!p.open() || p.sent) continue;
+    question_due_ = true;  // this one, or the next when this one leaves
+    if (!open.has(path(p.slot).port)) continue;
     p.sent = true;
     p.sent_at = now;
     p.order = order;

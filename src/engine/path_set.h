@@ -26,6 +26,8 @@ class PathSet {
   // --- choosing ---
   /// The next EV for data through one of the ports that have room; not `avoid`, if there is any other.
   std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {});
+  /// How many packets the next unit will have; 0 while one is under way.
+  int next_unit() const { return unit_left_ > 0 ? 0 : settings_.spray_unit; }
   /// An EV for control packets: planes take turns, each on an EV that is known to work.
   std::optional<EvSlot> choose_control(PortMask room);
   /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
@@ -59,6 +61,7 @@ class PathSet {
     EvSlot slot;
     std::uint16_t id;
   };
+  bool has_probe() const { return question_due_ || revival_due_; }
   std::optional<ProbeToSend> poll_probe(Time now, PortMask room, TxOrder order);
   struct Answer {
     EvSlot slot;
@@ -134,7 +137,8 @@ class PathSet {
   EvSlot freshest_;             // the EV that was last known to work
   std::optional<EvSlot> unit_;  // the spray unit under way
   std::uint8_t unit_left_ = 0;
-  bool revival_due_ = false;  // some withdrawn EV has a probe to send
+  bool revival_due_ = false;   // some withdrawn EV has a probe to send
+  bool question_due_ = false;  // some question may not have been asked yet
   std::uint8_t control_turn_ = 0, reverse_turn_ = 0;
   std::uint8_t next_question_ = 0;
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD

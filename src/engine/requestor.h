@@ -71,6 +71,7 @@ class Requestor {
   bool send_nudge(Time now, PortMask room, Transmit& out);
   bool window_open() const;
   bool may_send(Time now, Time not_before);
+  bool unit_fits() const;
   bool may_start(const Work& work) const;
   wire::Write make_write(const Work& work, Psn psn) const;
   void dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out);

@@ -22,7 +22,7 @@ Requestor::Requestor(Qpn remote, Psn first, const QpLimits& limits, const Reques
 
 bool Requestor::poll_transmit(Time now, PortMask room, Transmit& out) {
   if (failure_) return false;
-  if (send_probe(now, room, out)) return true;
+  if (paths_.has_probe() && send_probe(now, room, out)) return true;
   if (flight_.lost() > 0 && send_repair(now, room, out)) return true;
   return send_new(now, room, out) || send_nudge(now, room, out);
 }
@@ -54,6 +54,21 @@ bool Requestor::may_send(Time now, Time not_before) {
 
 bool Requestor::window_open() const { return congestion_.may_send(cc_bytes_max(limits_.path_mtu)); }
 
+/// A spray unit waits until it can leave as a whole: what a SACK frees would else leave in bits, and a port
+/// that sends a unit as one train would pay for each. Only while our own packets in flight promise a SACK,
+/// and in windows of several units.
+bool Requestor::unit_fits() const {
+  const int unit = paths_.next_unit();
+  if (unit <= 1 || flight_.in_flight() == 0) return true;
+  const int rest = queue_.all_started() ? queue_.current().last() - flight_.next() + 1 : unit;
+  const int packets = std::min(unit, rest);
+  const std::uint32_t unit_bytes = static_cast<std::uint32_t>(unit) * cc_bytes_max(limits_.path_mtu);
+  const bool window_fits = congestion_.window() < 2 * std::uint64_t{unit_bytes} ||
+                           congestion_.may_send(unit_bytes / static_cast<std::uint32_t>(unit) *
+                                                static_cast<std::uint32_t>(packets));
+  return window_fits && (window_ < 2 * unit || flight_.outstanding() + packets <= window_);
+}
+
 // MRC-REQ-005: repair is selective, oldest hole first, before new data, with rtx set and on another EV.
 bool Requestor::send_repair(Time now, PortMask room, Transmit& out) {
   const Psn psn = flight_.first_lost();
@@ -72,7 +87,7 @@ bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
   if (!queue_.has_unsent()) return false;
   if (!queue_.segmenting() && !may_start(queue_.to_start())) return false;
   if (flight_.outstanding() >= window_) return false;  // MRC-REQ-003
-  if (!may_send(now, Time::min()) || !flight_.can_extend()) return false;
+  if (!may_send(now, Time::min()) || !unit_fits() || !flight_.can_extend()) return false;
   const auto slot = paths_.choose(now, room);
   if (!slot) return false;
   if (!queue_.awaiting()) progress_at_ = now;  // the ACK timeout runs from the first unanswered packet

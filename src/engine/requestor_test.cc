@@ -68,6 +68,22 @@ TEST_F(RequestorTest, ADynamicWindowThatShrinksStopsNewData) {
   EXPECT_EQ(drain().size(), 0u);
 }
 
+TEST_F(RequestorTest, ASprayUnitLeavesAsAWhole) {
+  config.paths.spray_unit = 8;
+  start();
+  post(4096 * 1034);
+  EXPECT_EQ(drain().size(), 1024u);
+  now += 10us;
+  sack(Psn(102));  // room for three
+  EXPECT_TRUE(drain().empty());
+  sack(Psn(107));
+  const auto unit = drain();
+  ASSERT_EQ(unit.size(), 8u);
+  for (const auto& t : unit) EXPECT_EQ(t.slot, unit[0].slot);
+  sack(Psn(109));  // the last two are all there is: no need to wait for more
+  EXPECT_EQ(drain().size(), 2u);
+}
+
 // MRC-REQ-004, MRC-REQ-005, MRC-EV-004
 TEST_F(RequestorTest, ANewerPacketOfTheSameEvBetraysTheLoss) {
   start();

@@ -65,6 +65,7 @@ class Endpoint {
   void handle_announce_timeout(Time now, Peer& peer);
 
   // out
+  bool wants_to_send() const { return !replies_.empty() || !announcing_.empty() || due_requests_ > 0; }
   bool poll_transmit(Time now, PortMask room, PortMask up, EndpointPacket& out);
   /// Work whose answer did not come in time, one per call.
   bool poll_expired(Time now, EndpointResult& out);

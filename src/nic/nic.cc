@@ -126,6 +126,7 @@ int Nic::stop(Time now, Qp& qp) {
 
 void Nic::detach(Time now, Qp& qp) {
   scheduler_.forget(qp);
+  if (sending_ == &qp) sending_ = nullptr;
   List<Qp, TouchTag>::remove(qp);
   List<Qp, PeerTag>::remove(qp);
   timers_.remove(qp);

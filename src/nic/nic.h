@@ -163,6 +163,7 @@ class Nic {
 
   // nic_transmit.cc
   void touch(Qp& qp) { touched_.push_back(qp); }
+  void end_run();
   void settle(Time now);
   void settle(Time now, Qp& qp);
   void complete(Time now, Qp& qp, const engine::Completion& done);
@@ -185,6 +186,7 @@ class Nic {
   Endpoint endpoint_;
   List<Qp, TouchTag> touched_;
   List<Qp, WaitTag> starved_;  // of records
+  Qp* sending_ = nullptr;      // sent the last packet, and is not settled yet
   PortMask up_;
   Counters<Verdict, kVerdictCount> verdicts_;
 };

@@ -65,16 +65,27 @@ void Nic::wake_for_records() {
   }
 }
 
+/// A QP that sends packet after packet is settled when its run ends: what settling does (completions, timers,
+/// waiters) does not follow from sending, except for the timers, and those are only asked for afterwards.
 bool Nic::poll_transmit(Time now, PortMask room, Departure& out) {
   settle(now);
   room = room & up_;
-  if (room.empty()) return false;
-  if (send_endpoint(now, room, out) || send_control(now, room, out) || send_data(now, room, out)) return true;
-  settle(now);
-  return false;
+  const bool sent = !room.empty() && (send_endpoint(now, room, out) || send_control(now, room, out) ||
+                                      send_data(now, room, out));
+  if (!sent) {
+    end_run();
+    settle(now);
+  }
+  return sent;
+}
+
+void Nic::end_run() {
+  if (sending_ != nullptr) touch(*sending_);
+  sending_ = nullptr;
 }
 
 bool Nic::send_endpoint(Time now, PortMask room, Departure& out) {
+  if (!endpoint_.wants_to_send()) return false;
   EndpointPacket packet;
   if (!endpoint_.poll_transmit(now, room, up_, packet)) return false;
   out.transmit.packet = packet.packet;
@@ -122,12 +133,14 @@ bool Nic::send_data(Time now, PortMask room, Departure& out) {
 
 bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out) {
   while (qp.engine->poll_transmit(now, room, out.transmit)) {
-    touch(qp);
+    if (sending_ != &qp) end_run();
+    sending_ = &qp;
     const auto* write = std::get_if<wire::Write>(&out.transmit.packet.body);
     out.payload.count = 0;
     if (write != nullptr && !qp.gather.resolve(regions_, qp.made.pd, out.transmit.work, out.transmit.offset,
                                                write->payload, out.payload)) {
       qp.engine->handle_local_error(now, out.transmit.work);
+      touch(qp);
       continue;
     }
     out.to = qp.peer->address(out.transmit.envelope.port);
