@@ -52,6 +52,9 @@ Result<DeviceSettings> read_device_settings() {
   std::uint32_t spin = static_cast<std::uint32_t>(s.spin / 1us);
   if (!read_number("MRC_SPIN_US", 0, 1'000'000, spin)) return out_of_range("MRC_SPIN_US", 0, 1'000'000);
   s.spin = spin * 1us;
+  std::uint32_t aside = static_cast<std::uint32_t>(s.aside / 1us);
+  if (!read_number("MRC_ASIDE_US", 0, 1'000'000, aside)) return out_of_range("MRC_ASIDE_US", 0, 1'000'000);
+  s.aside = aside * 1us;
   if (!read_cc(s))
     return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
   return s;

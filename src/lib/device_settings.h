@@ -16,8 +16,10 @@ struct DeviceSettings {
   bool icrc = true;               // MRC_ICRC: off only where the network is trusted at both ends
   engine::CcAlgorithm cc = engine::CcAlgorithm::nscc;  // MRC_CC: nscc, off, or constant:BYTES
   std::uint32_t cc_window = 0;                         // of `constant`
-  Duration spin = 50us;    // MRC_SPIN_US: how long the progress thread looks before it sleeps
-  Duration aside = 500us;  // the progress thread leaves the work to an application that polled within this
+  Duration spin = 50us;  // MRC_SPIN_US: how long the progress thread looks before it sleeps
+  /// MRC_ASIDE_US: the progress thread leaves the work to an application that polled within this. 0: it never
+  /// does, so that several devices of one process are driven side by side.
+  Duration aside = 500us;
   std::uint16_t first_source_port = 61000;  // AUTO EVs: outside Linux's ephemeral range
   std::uint16_t last_source_port = 65535;
   std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together
