@@ -49,7 +49,9 @@ void Agent::note_changes(Time now) {
     // Suspicion shortens the period until there is a judgement; from then on the usual one will do.
     if (target.regular && target.tally.run() > 0 && target.said < Condition::lossy)
       target.fast_until = now + settings_.look;
-    if (target.said == Condition::dead) target.fast_until = now;
+    // What was dead and answers is watched closely, until it may be trusted.
+    if (target.said == Condition::dead)
+      target.fast_until = target.tally.good_run() > 0 ? now + settings_.look : now;
   }
 }
 
@@ -155,7 +157,8 @@ std::optional<Probe> Agent::poll_probe(Time now) {
   if (due_.empty()) return std::nullopt;
   auto& [name, target] = *due_.back();
   due_.pop_back();
-  const Duration period = target.fast_until > now ? settings_.fast_period : settings_.period;
+  const Duration usual = name.shape == Shape::visit ? settings_.witness_period : settings_.period;
+  const Duration period = target.fast_until > now ? settings_.fast_period : usual;
   // Targets stay in step, so that one waking serves them all; after a long pause the beat starts anew.
   target.due = target.due + period > now ? target.due + period : now + period;
   if (due_.empty()) find_next();

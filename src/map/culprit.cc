@@ -131,6 +131,8 @@ class Search {
   }
   bool has_no_word(const Seen& s, Time since) const {
     if (s.o->condition == Condition::dead) return false;
+    // Witnesses speak seldom: they correct a name, nobody waits for them.
+    if (s.o->name.shape == Shape::visit && s.o->condition == Condition::good) return false;
     if (fault_ == Fault::dead) return s.o->answered_at < since;
     return s.o->condition != Condition::lossy && !s.o->clean;
   }

@@ -175,6 +175,8 @@ TEST(Mapper, FindingsGoSlowlyAndSlowerEachTime) {
     EXPECT_GT(stayed, last + 500ms);
     last = stayed;
   }
+  for (const Event& e : w.survey.history())
+    EXPECT_EQ(name(w.topo, e.culprit), link) << to_string(e.kind) << ' ' << e.at.time_since_epoch().count();
   EXPECT_EQ(w.survey.events(), 8u);  // found and cleared, four times, and nothing between
 }
 

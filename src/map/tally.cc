@@ -53,6 +53,7 @@ Arrival Tally::on_reply(std::uint32_t sequence, Time arrived) {
   answered_at_ = std::max(answered_at_, e.sent);
   ++answered_;
   ++good_run_;
+  ++answers_since_dead_;
   run_ = 0;
   return late ? Arrival::late : Arrival::answer;
 }
@@ -122,17 +123,16 @@ void Tally::restart() {
 
 // MRC-FAB-032: different thresholds for the way in and the way out, so that a verdict does not flutter.
 void Tally::judge(const Settings& s) {
-  constexpr std::uint32_t kRecent = 16;
   if (condition_ == Condition::dead) {
     if (good_run_ >= s.good_after) {
       restart();
       condition_ = Condition::good;
-    } else if (const Recent last = recent(0, kRecent);
-               run_ < s.dead_after && last.answered >= s.revived_by && last.answered > good_run_) {
+    } else if (answers_since_dead_ >= s.revived_by && answers_since_dead_ > good_run_) {
       condition_ = Condition::lossy;  // lost, answered, lost again: never quite dead
     }
   } else if (too_long(s)) {
     condition_ = Condition::dead;
+    answers_since_dead_ = 0;
   } else if (condition_ == Condition::lossy) {
     if (window() >= kWindow / 2 && loss() < s.clean_at) condition_ = Condition::good;
   } else if (lost_ >= s.loss_events && loss() >= s.lossy_at && loss_events() >= s.loss_events) {

@@ -61,7 +61,7 @@ class Tally {
   std::array<Entry, kWindow> entries_{};
   std::uint32_t next_ = 0;            // number of the next probe
   std::uint32_t oldest_pending_ = 0;  // all before it are decided
-  std::uint32_t answered_ = 0, lost_ = 0, run_ = 0, good_run_ = 0;
+  std::uint32_t answered_ = 0, lost_ = 0, run_ = 0, good_run_ = 0, answers_since_dead_ = 0;
   std::uint64_t lost_total_ = 0, late_total_ = 0;
   Time answered_at_{}, lost_since_{};
   Duration rtt_{0}, rtt_min_{0}, rtt_min_before_{0};  // the least of this window and of the one before
