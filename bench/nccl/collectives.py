@@ -13,6 +13,7 @@ import tempfile
 import time
 
 import ranks
+import wires
 
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv")
 SIZES = "8,64,1K,8K,64K,1M,8M,64M,256M,1G"
@@ -170,6 +171,7 @@ def parse(arguments):
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--planes", type=int, default=4)
     parser.add_argument("--rate", help="of each NIC port, such as 5G; without it as fast as the machine is")
+    parser.add_argument("--lab", action="store_true", help="through the lab's SRv6 switches instead of over bare veth cables")
     parser.add_argument("--operations", default=",".join(OPERATIONS))
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--rounds", type=int, default=2, help="turns of each transport at each size; the best counts")
@@ -181,13 +183,20 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
+def make_network(options, kit):
+    if options.lab:
+        return ranks.Lab(kit, options.ranks, options.planes, rate=options.rate)
+    rate = int(float(options.rate[:-1]) * 1e9) if options.rate else None
+    return wires.Wires(options.ranks, options.planes, rate)
+
+
 def main(arguments):
     options = parse(arguments)
     if options.worker:
         return work(options)
     kit = ranks.find_kit()
     rows = tempfile.mktemp(prefix="openmrc-rows-")
-    with ranks.Lab(kit, options.ranks, options.planes, rate=options.rate) as lab:
+    with make_network(options, kit) as lab:
         extra = ranks.tuning_environment(options, lab)
         if options.dry_run:
             shown = ranks.rank_environment(kit, lab, 0, options.ranks, "store", extra)

@@ -25,6 +25,7 @@ def find_kit():
 
 class Lab:
     """A fabric of `planes` planes with one host per T0 switch; gone with the `with` block."""
+    family = "AF_INET6"
 
     def __init__(self, kit, hosts, planes, t1=1, rate=None, name=None):
         self.mrc, self.hosts, self.planes = str(kit / "bin/mrc"), hosts, planes
@@ -89,7 +90,7 @@ def rank_environment(kit, lab, rank, ranks, store, extra):
         **os.environ,
         "RANK": str(rank), "WORLD_SIZE": str(ranks), "OPENMRC_STORE": store, "OPENMRC_NAMESPACE": lab.namespace(rank),
         "NCCL_HOSTID": f"openmrc-{rank}", "NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_CUMEM_HOST_ENABLE": "0",
-        "NCCL_SOCKET_IFNAME": "=" + ",".join(interfaces), "NCCL_SOCKET_FAMILY": "AF_INET6",
+        "NCCL_SOCKET_IFNAME": "=" + ",".join(interfaces), "NCCL_SOCKET_FAMILY": lab.family,
         "NCCL_NET_PLUGIN": str(kit / "lib/openmrc/libnccl-net-openmrc.so"), "NCCL_IB_DISABLE": "1",
         "NCCL_OPENMRC_DEVICES": ",".join(interfaces), "NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1",
         **extra,
