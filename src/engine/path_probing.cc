@@ -24,8 +24,8 @@ std::uint32_t clamp_patience(Duration d) {
 /// Whoever takes it has something to send.
 PendingProbe* PathSet::free_probe() {
   question_due_ = true;
-  for (auto& p : probes_) {
-    if (!p.open()) return &p;
+  for (std::size_t i = 0; i < kSharedProbes; ++i) {
+    if (!probes_[i].open()) return &probes_[i];
   }
   return nullptr;
 }
@@ -33,6 +33,9 @@ PendingProbe* PathSet::free_probe() {
 bool PathSet::suspect(EvSlot s, Duration patience) {
   PendingProbe* const p = free_probe();
   if (p == nullptr) return false;
+  // A quiet plane has its question: the rest of the table is for planes that are not asked yet.
+  const bool crowded = p - probes_.data() >= static_cast<std::ptrdiff_t>(kSharedProbes / 2);
+  if (crowded && quiet_.has(path(s).port)) return false;
   *p = {.question = Question::suspect, .slot = s, .patience = clamp_patience(patience)};
   slots_[s.value].held = 1;
   if (unit_ == s) unit_left_ = 0;
@@ -43,14 +46,22 @@ bool PathSet::is_asking(Question q) const {
   return std::any_of(probes_.begin(), probes_.end(), [&](const PendingProbe& p) { return p.question == q; });
 }
 
+void PathSet::note_quiet(PortId port) {
+  for (const auto& p : probes_) {
+    if (p.question == Question::suspect && path(p.slot).port == port) quiet_.add(port);
+  }
+}
+
 void PathSet::ask_anyone(Time now, Duration patience) {
-  if (is_asking(Question::anyone)) return;
-  PendingProbe* const p = free_probe();
-  if (p == nullptr) return;
+  PendingProbe& p = probes_[kSharedProbes];
+  if (p.open()) return;
   const Slot& slot = slots_[freshest_.value];
-  const bool fit = slot.state() == EvState::good && !slot.held && port_usable(path(freshest_).port);
+  const bool fit =
+      slot.state() == EvState::good && !slot.held && talking(usable_ports()).has(path(freshest_).port);
   const auto s = fit ? std::optional(freshest_) : choose(now, usable_ports());
-  if (s) *p = {.question = Question::anyone, .slot = *s, .patience = clamp_patience(patience)};
+  if (!s) return;
+  question_due_ = true;
+  p = {.question = Question::anyone, .slot = *s, .patience = clamp_patience(patience)};
 }
 
 // MRC-EV-011: a QP that only receives learns its reverse paths from one probe per round trip.
@@ -93,7 +104,8 @@ std::optional<PathSet::ProbeToSend> PathSet::poll_question(Time now, PortMask op
     question_due_ = true;  // this one, or the next when this one leaves
     if (!open.has(path(p.slot).port)) continue;
     p.sent = true;
-    p.sent_at = now;
+    p.sent_at = Ticks(now);
+    next_question_at_ = std::min(next_question_at_, now + Duration(p.patience) + kGrain);
     p.order = order;
     p.id = static_cast<std::uint16_t>(kQuestionBit | next_question_++ << 3 | i);
     return ProbeToSend{p.slot, p.id};
@@ -111,16 +123,26 @@ std::optional<PathSet::Answer> PathSet::on_probe_answer(Time now, std::uint16_t 
   return answer;
 }
 
-std::optional<EvSlot> PathSet::poll_silent(Time now, Ticks heard) {
+std::optional<PathSet::Silence> PathSet::poll_silent(Time now, Ticks heard) {
   for (auto& p : probes_) {
-    if (p.question != Question::suspect || !p.sent || now < p.deadline()) continue;
+    if (p.question != Question::suspect || !p.overdue(now)) continue;
     p.expired = true;
-    if (Ticks(p.sent_at).after(heard)) continue;
+    if (p.sent_at.after(heard)) continue;
     p.question = Question::free;
     slots_[p.slot.value].held = 0;
-    return p.slot;
+    return Silence{p.slot, quiet_.has(path(p.slot).port)};
   }
   return std::nullopt;
+}
+
+void PathSet::give_up_plane(Time now, PortId port) {
+  quiet_.remove(port);
+  for (auto& p : probes_) {
+    if (p.question == Question::suspect && path(p.slot).port == port) p.question = Question::free;
+  }
+  for (std::size_t i = 0; i < table_.size(); ++i) {
+    if (table_[i].port == port) note_bad(now, EvSlot(static_cast<std::uint16_t>(i)), PathCause::silence);
+  }
 }
 
 // --- revival ---
@@ -248,20 +270,21 @@ void PathSet::handle_timeout(Time now) {
     revival_due_ = true;
     next_revival_ = kNever;
   }
+  if (next_question_at_ > now) return;
+  next_question_at_ = kNever;
   for (auto& p : probes_) {
-    if (!p.open() || !p.sent || now < p.deadline()) continue;
+    if (!p.open() || !p.sent || p.expired) continue;
+    if (!p.overdue(now)) {
+      next_question_at_ =
+          std::min(next_question_at_, now + Duration(p.patience) - p.sent_at.age(now) + kGrain);
+      continue;
+    }
     p.expired = true;
     if (p.question == Question::reverse) note_deaf(p.slot);
     if (p.question != Question::suspect) p.question = Question::free;
   }
 }
 
-Time PathSet::next_timeout() const {
-  Time t = next_revival_;
-  for (const auto& p : probes_) {
-    if (p.open() && p.sent && !p.expired) t = std::min(t, p.deadline());
-  }
-  return t;
-}
+Time PathSet::next_timeout() const { return std::min(next_revival_, next_question_at_); }
 
 }  // namespace mrc::engine

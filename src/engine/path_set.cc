@@ -15,6 +15,7 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
       reverse_(static_cast<std::size_t>(rotation_.planes())) {
   MRC_CHECK(!table.empty() && table.size() <= kMaxEvs);
   for (int p = 0; p < rotation_.planes(); ++p) {
+    local_up_.add(rotation_.port_of(p));
     const auto run = rotation_.in_rotation(p);
     note_works(EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]));
   }
@@ -22,7 +23,7 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
 
 // MRC-EV-001: the EV is chosen at send time, per packet, among GOOD EVs whose port has room.
 std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid) {
-  const PortMask open = room & usable_ports();
+  const PortMask open = talking(room & usable_ports());
   if (unit_left_ > 0 && unit_ != avoid && open.has(path(*unit_).port)) {
     --unit_left_;
     return unit_;
@@ -49,11 +50,32 @@ std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvS
   return second_best;
 }
 
+/// Without the planes of which nothing is heard, unless no other has an EV left.
+PortMask PathSet::talking(PortMask open) const {
+  if (quiet_.empty()) return open;
+  const PortMask rest(usable_ports().bits() & ~quiet_.bits());
+  for (int p = 0; p < rotation_.planes(); ++p) {
+    if (rest.has(rotation_.port_of(p)) && rotation_.active_in(p) > 0) return open & rest;
+  }
+  return open;
+}
+
+void PathSet::note_arrival(PortId port) {
+  if (!is_plane(port)) return;
+  arrivals_.add(port);
+  if (++arrived_ < kArrivals) return;
+  arrived_ = 0;
+  arrivals_before_ = arrivals_;
+  arrivals_ = PortMask();
+}
+
 // MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
 std::optional<EvSlot> PathSet::choose_control(PortMask room) {
-  const PortMask open = room & usable_ports();
-  const PortMask heard(open.bits() & ~deaf_.bits());
-  const PortMask ports = heard.empty() ? open : heard;
+  // The best planes are those, whether they have room now or not: an answer that waits a moment is worth more
+  // than one that is lost.
+  const PortMask heard(usable_ports().bits() & ~deaf_.bits() & ~quiet_.bits());
+  const PortMask busy = heard & (arrivals_ | arrivals_before_);
+  const PortMask ports = room & (!busy.empty() ? busy : !heard.empty() ? heard : usable_ports());
   for (int i = 0; i < rotation_.planes(); ++i) {
     control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());
     if (ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
@@ -108,7 +130,7 @@ bool PathSet::set_state(Time now, EvSlot s, EvState wanted) {
 
 // MRC-EV-012: a port takes all EVs of its plane along, at once, and brings them back.
 void PathSet::set_port(Time now, PortId port, bool up) {
-  if (local_up_.has(port) == up) return;
+  if (!is_plane(port) || local_up_.has(port) == up) return;
   up ? local_up_.add(port) : local_up_.remove(port);
   if (up) hurry(now);
 }

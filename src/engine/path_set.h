@@ -28,18 +28,21 @@ class PathSet {
   std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {});
   /// How many packets the next unit will have; 0 while one is under way.
   int next_unit() const { return unit_left_ > 0 ? 0 : settings_.spray_unit; }
-  /// An EV for control packets: planes take turns, each on an EV that is known to work.
+  /// An EV for control packets: planes take turns, each on an EV that is known to work; not a plane by which
+  /// nothing came in of late, nor one that did not answer.
   std::optional<EvSlot> choose_control(PortMask room);
   /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
   std::optional<EvSlot> find(Ev echoed) const;
   const Path& path(EvSlot s) const { return table_[s.value]; }
 
   // --- what happened on a path ---
+  void note_arrival(PortId port);
   void note_skip(Time now, EvSlot s, PathCause cause);
   void note_bad(Time now, EvSlot s, PathCause cause);
   void note_works(EvSlot s) {
     reverse_[rotation_.plane_of(path(s).port)] = s;
     deaf_.remove(path(s).port);
+    quiet_.remove(path(s).port);
     freshest_ = s;
   }
   bool set_state(Time now, EvSlot s, EvState state);  // the controller's word: DENIED, or GOOD again
@@ -50,6 +53,9 @@ class PathSet {
   /// Holds the EV back from data and asks it; the answer, or the silence, decides. False: no room to ask now.
   bool suspect(EvSlot s, Duration patience);
   bool is_suspect(EvSlot s) const { return slots_[s.value].held != 0; }
+  /// Nothing was heard of this plane for too long. If one of its EVs is being asked already, the plane stands
+  /// or falls with that question, and carries no data until it is settled.
+  void note_quiet(PortId port);
   /// Asks whether the peer is there, on the EV that was last known to work.
   void ask_anyone(Time now, Duration patience);
   /// While a QP only receives, nothing tells whether its answers get through: ask the next plane's control
@@ -69,9 +75,14 @@ class PathSet {
   };
   /// Which question this answers; each answer counts once.
   std::optional<Answer> on_probe_answer(Time now, std::uint16_t id);
+  struct Silence {
+    EvSlot slot;
+    bool plane;  // the whole plane is quiet, not this EV alone
+  };
   /// A suspect that stayed silent although the peer answered something sent later than the question
   /// (`heard`).
-  std::optional<EvSlot> poll_silent(Time now, Ticks heard);
+  std::optional<Silence> poll_silent(Time now, Ticks heard);
+  void give_up_plane(Time now, PortId port);
   /// How long probes of withdrawn EVs may take, and so how soon they are repeated.
   void set_patience(Duration d) { patience_ = d; }
   /// The peer speaks again after a long silence: ask the withdrawn EVs now.
@@ -88,6 +99,7 @@ class PathSet {
   std::size_t bytes() const { return slots_.bytes() + reverse_.bytes() + rotation_.bytes(); }
 
  private:
+  static constexpr int kArrivals = 64;
   enum class Revival : std::uint8_t { none, resting, asking, waiting };
   struct Slot {
     std::uint32_t state_ : 2 = 0;      // EvState
@@ -120,6 +132,8 @@ class PathSet {
   std::optional<ProbeToSend> poll_revival(Time now, PortMask room);
   std::optional<Answer> on_revival_answer(Time now, std::uint16_t id);
   PendingProbe* free_probe();
+  PortMask talking(PortMask open) const;
+  bool is_plane(PortId port) const { return rotation_.port_of(rotation_.plane_of(port)) == port; }
   bool is_asking(Question q) const;
   void note_deaf(EvSlot s);
   void return_to_service(Time now, EvSlot s, PathCause cause);
@@ -132,19 +146,23 @@ class PathSet {
   Rotation rotation_;
   FixedArray<EvSlot> reverse_;  // per plane: the EV for control packets
   ProbeTable probes_;
-  PortMask local_up_ = PortMask(~0u), peer_up_ = PortMask(~0u);
-  PortMask deaf_;               // planes whose control EV did not answer
-  EvSlot freshest_;             // the EV that was last known to work
+  PortMask local_up_, peer_up_ = PortMask(~0u);  // of those that are planes of ours
+  PortMask deaf_;                                // planes whose control EV did not answer
+  PortMask arrivals_, arrivals_before_;  // ports by which the last kArrivals packets came, and those before
+  PortMask quiet_;   // planes of which nothing is heard, while a question to one of their EVs is open
+  EvSlot freshest_;  // the EV that was last known to work
   std::optional<EvSlot> unit_;  // the spray unit under way
   std::uint8_t unit_left_ = 0;
   bool revival_due_ = false;   // some withdrawn EV has a probe to send
   bool question_due_ = false;  // some question may not have been asked yet
   std::uint8_t control_turn_ = 0, reverse_turn_ = 0;
+  std::uint8_t arrived_ = 0;  // packets, toward kArrivals
   std::uint8_t next_question_ = 0;
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint32_t recent_losses_ = 0;
   Duration patience_ = 150us;
-  Time next_revival_ = kNever;  // no withdrawn EV has anything to do before
+  Time next_revival_ = kNever;      // no withdrawn EV has anything to do before
+  Time next_question_at_ = kNever;  // no question's patience ends before
 };
 
 }  // namespace mrc::engine

@@ -269,7 +269,107 @@ TEST_F(PathSetTest, SilenceCountsOnlyWhenSomethingLaterWasHeard) {
   now += 1ms;
   EXPECT_FALSE(p.poll_silent(now, Ticks(asked - 100us)));
   EXPECT_TRUE(p.in_doubt());
-  EXPECT_EQ(p.poll_silent(now, Ticks(asked + 100us)), EvSlot(3));
+  const auto silent = p.poll_silent(now, Ticks(asked + 100us));
+  ASSERT_TRUE(silent);
+  EXPECT_EQ(silent->slot, EvSlot(3));
+  EXPECT_FALSE(silent->plane) << "one EV was asked; nothing was said about its plane";
+}
+
+TEST_F(PathSetTest, AQuietPlaneCarriesNoDataWhileOneOfItsEvsIsAsked) {
+  const auto t = table(2, 4);  // even slots leave by port 1
+  PathSet p(t, {}, 1, quiet);
+  p.note_quiet(PortId(1));
+  EXPECT_GT(deal(p, 40)[0], 0) << "nobody is asked yet, so nothing could ever end the doubt";
+
+  ASSERT_TRUE(p.suspect(EvSlot(2), 10us));
+  p.note_quiet(PortId(1));
+  for (const auto& [slot, n] : deal(p, 40)) EXPECT_EQ(slot % 2, 1);
+  EXPECT_TRUE(deal(p, 8, PortMask(1u << 1)).empty())
+      << "room on the quiet plane alone is no reason to use it";
+
+  EXPECT_EQ(answer_probes(p), 1);
+  p.note_works(EvSlot(2));
+  EXPECT_GT(deal(p, 40)[0], 0);
+}
+
+TEST_F(PathSetTest, TheLastPlaneIsUsedEvenIfItIsQuiet) {
+  const auto t = table(1, 4);
+  PathSet p(t, {}, 1, quiet);
+  ASSERT_TRUE(p.suspect(EvSlot(0), 10us));
+  p.note_quiet(PortId(1));
+  EXPECT_FALSE(deal(p, 4).empty());
+}
+
+TEST_F(PathSetTest, ASilentPlaneGoesAsAWhole) {
+  const auto t = table(2, 4);
+  PathSet p(t, {}, 1, quiet);
+  ASSERT_TRUE(p.suspect(EvSlot(0), 10us));
+  ASSERT_TRUE(p.suspect(EvSlot(2), 10us));
+  p.note_quiet(PortId(1));
+  while (p.poll_probe(now, kAll, TxOrder(9))) continue;
+  now += 1ms;
+  const auto silent = p.poll_silent(now, Ticks(now));
+  ASSERT_TRUE(silent && silent->plane);
+  p.give_up_plane(now, PortId(1));
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(p.state(EvSlot(static_cast<std::uint16_t>(i))),
+              i % 2 == 0 ? EvState::assumed_bad : EvState::good);
+  }
+  EXPECT_FALSE(p.poll_silent(now, Ticks(now))) << "one verdict for all its suspects";
+}
+
+TEST_F(PathSetTest, HoweverManySuspectsWaitThereIsRoomToAskWhetherAnyoneIsThere) {
+  const auto t = table(1, 32);
+  PathSet p(t, {}, 1, quiet);
+  int suspects = 0;
+  for (std::uint16_t i = 0; i < 32; ++i) suspects += p.suspect(EvSlot(i), 10us);
+  EXPECT_EQ(suspects, static_cast<int>(kSharedProbes));
+  p.ask_anyone(now, 10us);
+  int probes = 0;
+  while (p.poll_probe(now, kAll, TxOrder(1))) ++probes;
+  EXPECT_EQ(probes, suspects + 1);
+}
+
+TEST_F(PathSetTest, WhetherAnyoneIsThereIsAskedEvenIfNobodyIsSuspected) {
+  const auto t = table(1, 4);
+  PathSet p(t, {}, 1, quiet);
+  EXPECT_FALSE(p.has_probe());
+  p.ask_anyone(now, 10us);
+  EXPECT_TRUE(p.has_probe());
+  EXPECT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
+  EXPECT_FALSE(p.poll_probe(now, kAll, TxOrder(2)));
+}
+
+// MRC-EV-010
+TEST_F(PathSetTest, AnswersLeaveByThePlanesThatPacketsComeFrom) {
+  const auto t = table(4, 2);
+  PathSet p(t, {}, 1, quiet);
+  for (int i = 0; i < 128; ++i) p.note_arrival(PortId(static_cast<std::uint8_t>(1 + i % 2)));
+  for (int i = 0; i < 16; ++i) EXPECT_LE(p.path(*p.choose_control(kAll)).port.value, 2);
+  EXPECT_FALSE(p.choose_control(PortMask(1u << 3))) << "a plane gone quiet is not used because it has room";
+}
+
+// MRC-EV-010
+TEST_F(PathSetTest, PacketsByAPortThatIsNoPlaneOfThisQpDoNotDirectItsAnswers) {
+  const auto t = table(1, 2);
+  PathSet p(t, {}, 1, quiet);
+  p.note_arrival(PortId(2));
+  p.set_port(now, PortId(3), true);
+  ASSERT_TRUE(p.choose_control(kAll));
+  EXPECT_EQ(p.path(*p.choose_control(kAll)).port, PortId(1));
+}
+
+// MRC-EV-010
+TEST_F(PathSetTest, AnswersLeaveEvenIfNoPlaneAnswered) {
+  const auto t = table(2, 2);
+  PathSet p(t, {}, 1, quiet);
+  for (int i = 0; i < 2; ++i) {
+    p.ask_reverse(10us);
+    ASSERT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
+    now += 1ms;
+    p.handle_timeout(now);
+  }
+  EXPECT_TRUE(p.choose_control(kAll));
 }
 
 }  // namespace

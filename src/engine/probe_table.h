@@ -25,13 +25,16 @@ struct PendingProbe {
   std::uint16_t id = 0;
   std::uint32_t patience = 0;  // ns from sent_at until silence means something
   TxOrder order;
-  Time sent_at;
+  Ticks sent_at;
 
   bool open() const { return question != Question::free; }
-  Time deadline() const { return sent_at + Duration(patience); }
+  bool overdue(Time now) const { return sent && sent_at.age(now) >= Duration(patience); }
 };
 
-/// A handful at a time; a question that finds no room is asked at the next occasion.
+/// A handful at a time; a question that finds no room is asked at the next occasion. The last entry is kept
+/// for "does the peer still answer?": without that answer no silence proves anything, however many suspects
+/// wait.
 using ProbeTable = std::array<PendingProbe, 8>;
+inline constexpr std::size_t kSharedProbes = std::tuple_size_v<ProbeTable> - 1;
 
 }  // namespace mrc::engine

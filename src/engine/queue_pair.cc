@@ -67,6 +67,7 @@ Verdict QueuePair::handle_packet(Time now, const wire::Packet& packet, const wir
 
 Verdict QueuePair::dispatch(Time now, const wire::Packet& packet, const wire::Envelope& envelope,
                             Memory& memory) {
+  paths_.note_arrival(envelope.port);
   if (const auto* write = std::get_if<wire::Write>(&packet.body)) {
     if (state_ == QpState::rts) requestor_.note_receiving(now);
     return wire::is_trimmed(envelope.traffic_class)

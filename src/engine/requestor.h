@@ -92,9 +92,9 @@ class Requestor {
   // requestor_loss.cc
   void infer_losses(Time now, Psn from, std::uint64_t missing);
   void doubt(Time now, Psn psn, const Record& record);
+  bool is_quiet(PortId port, TxOrder order) const;
   void lose(Time now, Psn psn, LossCause cause);
   void lose_silent(Time now);
-  void lose_in_flight_on(Time now, EvSlot slot);
   void check_oldest(Time now);
   void retry(Time now);
   Duration suspicion(EvSlot s) const;

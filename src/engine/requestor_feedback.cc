@@ -19,8 +19,8 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
     paths_.note_works(answer->slot);
     if (answer->question) {
       clock_.note_arrived(answer->slot, answer->question->order);
-      clock_.note_delay(answer->slot, now - answer->question->sent_at);
-      const Ticks asked(answer->question->sent_at);
+      clock_.note_delay(answer->slot, answer->question->sent_at.age(now));
+      const Ticks asked = answer->question->sent_at;
       if (!heard_any_ || asked.after(heard_)) heard_ = asked;
       heard_any_ = true;
     } else {
@@ -28,7 +28,7 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
       clock_.note_arrived(answer->slot, order_);
     }
     say_(now, ProbeAnswered{answer->slot, static_cast<std::uint16_t>(sack.ack_psn_offset),
-                            answer->question ? now - answer->question->sent_at : Duration::zero()});
+                            answer->question ? answer->question->sent_at.age(now) : Duration::zero()});
   }
 
   const Psn trigger = sack.cack_psn + sack.ack_psn_offset;

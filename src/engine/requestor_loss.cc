@@ -49,11 +49,21 @@ void Requestor::doubt(Time now, Psn psn, const Record& record) {
     return;
   }
   if (paths_.is_suspect(slot)) return;
+  if (is_quiet(paths_.path(slot).port, record.order)) paths_.note_quiet(paths_.path(slot).port);
   if (!paths_.suspect(slot, patience(slot))) return;
   ++counters_.suspicions;
   say_(now, PathSuspected{slot, paths_.path(slot).port, psn});
   // Somebody has to answer after that probe was sent, or its silence will prove nothing.
   if (!queue_.has_unsent() || !window_open()) paths_.ask_anyone(now, patience(slot));
+}
+
+/// Nothing that left on this plane after `order` is known to have arrived.
+bool Requestor::is_quiet(PortId port, TxOrder order) const {
+  const auto& rotation = paths_.rotation();
+  for (const std::uint16_t s : rotation.in_rotation(rotation.plane_of(port))) {
+    if (clock_.overtaken(EvSlot(s), order)) return false;
+  }
+  return true;
 }
 
 void Requestor::lose(Time now, Psn psn, LossCause cause) {
@@ -77,17 +87,17 @@ void Requestor::lose(Time now, Psn psn, LossCause cause) {
 
 void Requestor::lose_silent(Time now) {
   if (!heard_any_) return;
-  while (const auto slot = paths_.poll_silent(now, heard_)) {
-    lose_in_flight_on(now, *slot);
-    paths_.note_bad(now, *slot, PathCause::silence);
+  while (const auto silent = paths_.poll_silent(now, heard_)) {
+    const PortId port = paths_.path(silent->slot).port;
+    flight_.for_in_flight([&](Psn psn, const Record& r) {
+      const bool of_plane = silent->plane && paths_.path(EvSlot(r.slot)).port == port &&
+                            r.sent.age(now) > suspicion(EvSlot(r.slot));
+      if (r.slot == silent->slot.value || of_plane) lose(now, psn, LossCause::silence);
+      return true;
+    });
+    paths_.note_bad(now, silent->slot, PathCause::silence);
+    if (silent->plane) paths_.give_up_plane(now, port);
   }
-}
-
-void Requestor::lose_in_flight_on(Time now, EvSlot slot) {
-  flight_.for_in_flight([&](Psn psn, const Record& r) {
-    if (r.slot == slot.value) lose(now, psn, LossCause::silence);
-    return true;
-  });
 }
 
 void Requestor::note_receiving(Time now) {

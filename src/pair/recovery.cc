@@ -112,16 +112,22 @@ double gray_path(std::uint64_t seed) {
   return bad * 16 / static_cast<double>(s.record().sent.size()) * 100;
 }
 
-double dead_plane(std::uint64_t seed, bool event) {
-  Stream s(base_config(8, seed));
+/// Until what the living planes can carry is back, when `dead` of eight planes go at once.
+double dead_planes(std::uint64_t seed, int dead, bool event, std::uint8_t mpr = 16) {
+  PairConfig c = base_config(8, seed);
+  c.limits.mpr = c.limits.mpr_dest = mpr;
+  Stream s(c);
   s.run(200us);
   const double before = s.rate(200us);
-  const PortId port(static_cast<std::uint8_t>(1 + Prng(seed).below(8)));
-  if (event)
-    s.pair().set_port(0, port, false);
-  else
-    s.pair().network().for_port(port, [](Lane& l) { l.dead = true; });
-  return in_rtts(s, s.settled_after(before * 7 / 8 * 0.97, 20us, 2ms));
+  const auto first = Prng(seed).below(8);
+  for (int i = 0; i < dead; ++i) {
+    const PortId port(static_cast<std::uint8_t>(1 + (first + static_cast<unsigned>(i)) % 8));
+    if (event)
+      s.pair().set_port(0, port, false);
+    else
+      s.pair().network().for_port(port, [](Lane& l) { l.dead = true; });
+  }
+  return in_rtts(s, s.settled_after(before * (8 - dead) / 8 * 0.97, 20us, 30ms));
 }
 
 double idle_bytes() {
@@ -161,10 +167,18 @@ void measure_recovery(int seeds, const MakeCongestion& congestion,
                   gray_path, at_most(5), true));
   tell(over_seeds(
       "a plane of 8 dies, port event: 7/8 back", "<= 3 RTT", "RTT", seeds,
-      [](std::uint64_t s) { return dead_plane(s, true); }, at_most(3)));
+      [](std::uint64_t s) { return dead_planes(s, 1, true); }, at_most(3)));
   tell(over_seeds(
       "a plane of 8 dies, no event: 7/8 back", "<= 10 RTT", "RTT", seeds,
-      [](std::uint64_t s) { return dead_plane(s, false); }, at_most(10)));
+      [](std::uint64_t s) { return dead_planes(s, 1, false); }, at_most(10)));
+  for (const int dead : {1, 2, 4, 6}) {
+    tell(over_seeds(
+        std::to_string(dead) + " of 8 planes die, no event, MPR 8", "<= 10 RTT", "RTT", seeds,
+        [dead](std::uint64_t s) { return dead_planes(s, dead, false, 8); }, at_most(10)));
+  }
+  tell(over_seeds(
+      "4 of 8 planes die, no event, MPR 16", "<= 10 RTT", "RTT", seeds,
+      [](std::uint64_t s) { return dead_planes(s, 4, false); }, at_most(10)));
   tell(over_seeds(
       "idle QP, 128 EVs, MPR 8", "<= 4096 bytes", "bytes", 1, [](std::uint64_t) { return idle_bytes(); },
       at_most(4096)));

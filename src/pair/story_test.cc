@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "pair/pair.h"
+#include "pair/stream.h"
 
 namespace mrc::pair {
 namespace {
@@ -82,6 +83,18 @@ TEST(Story, ADeadPlaneIsLeftWithoutAWord) {
   ASSERT_TRUE(p.run_until([&] { return p.side(0).completions.size() == 10; }, 10ms));
   expect_each_byte_once(p, 1000000);
   EXPECT_EQ(p.side(0).qp.requestor().counters().retries, 0u);
+}
+
+TEST(Story, HalfOfThePlanesDieAtOnceWithoutAWord) {
+  PairConfig c{.ports = 8, .evs_per_port = 16, .bytes_per_us = 12500, .delay = 5us, .seed = 3};
+  c.limits.send_depth = 512;
+  Stream s(c);
+  s.run(200us);
+  const double before = s.rate(200us);
+  for (std::uint8_t port = 1; port <= 4; ++port)
+    s.pair().network().for_port(PortId(port), [](Lane& l) { l.dead = true; });
+  EXPECT_LE(s.settled_after(before / 2 * 0.97, 20us, 2ms), 100us) << "ten round trips";
+  EXPECT_EQ(s.pair().side(0).qp.requestor().counters().retries, 0u);
 }
 
 TEST(Story, ImmediatesArriveInOrder) {

@@ -57,9 +57,9 @@ Json lasting(const Ran& ran) {
 TEST(Outcome, IsTheGoldenOne) {
   const Ran ran = run_text(file_text(kGolden + "quiet.toml"));
   const std::string found = lasting(ran).dump(1) + "\n";
-  if (std::getenv("MRC_UPDATE_GOLDEN") != nullptr) std::ofstream(kGolden + "quiet.json") << found;
+  if (std::getenv("MRC_UPDATE") != nullptr) std::ofstream(kGolden + "quiet.json") << found;
   EXPECT_EQ(found, file_text(kGolden + "quiet.json"))
-      << "if the change is meant: MRC_UPDATE_GOLDEN=1 scenario_test, and look at the difference";
+      << "if the change is meant: MRC_UPDATE=1 scenario_test, and look at the difference";
 }
 
 TEST(Outcome, DoesNotDependOnThreads) {
