@@ -49,7 +49,8 @@ bool Outbox::joins(const wire::Datagram& around, const nic::Departure& packet, s
          note.to.ip == packet.to.bytes;
 }
 
-void Outbox::open_train(const wire::Datagram& around, const nic::Gid& to, std::uint32_t size) {
+void Outbox::open_train(const wire::Datagram& around, const nic::Departure& packet, std::uint32_t size) {
+  const nic::Gid& to = packet.to;
   notes_.push_back(
       {{to.bytes, is_link_local(to) ? interface_ : 0}, static_cast<std::uint32_t>(pieces_.size())});
   port::TxTrain& train = trains_.emplace_back();
@@ -58,6 +59,10 @@ void Outbox::open_train(const wire::Datagram& around, const nic::Gid& to, std::u
   train.source_port = around.source_port;
   train.flow_label = around.flow_label;
   train.tos = around.traffic_class;
+  // The EV itself stays in the inner header, for the echo.
+  if (settings_.routes != nullptr && capabilities_.outer_ip &&
+      !settings_.routes->find(to, packet.transmit.envelope.ev, notes_.back().route))
+    notes_.back().route.carriers = 0;
 }
 
 void Outbox::add(const nic::Departure& packet) {
@@ -70,7 +75,7 @@ void Outbox::add(const nic::Departure& packet) {
   const std::size_t head = wire::header_size(packet.transmit.packet);
   const std::size_t pad = wire::pad_for(payload);
   const auto size = static_cast<std::uint32_t>(head + payload + pad + wire::kIcrcSize);
-  if (!joins(around, packet, size)) open_train(around, packet.to, size);
+  if (!joins(around, packet, size)) open_train(around, packet, size);
   Train& note = notes_.back();
   note.bytes += size;
   note.closed = size < trains_.back().packet_bytes;
@@ -113,6 +118,8 @@ void Outbox::flush() {
       trains_[i].pieces = &pieces_[notes_[i].first_piece];
       trains_[i].piece_count = static_cast<std::uint32_t>(end - notes_[i].first_piece);
       trains_[i].to = &notes_[i].to;
+      trains_[i].outer = notes_[i].route.carriers > 0 ? &notes_[i].route.first : nullptr;
+      trains_[i].outer_next = notes_[i].route.carriers > 1 ? &notes_[i].route.next : nullptr;
     }
   }
   sent_ += port_.tx(std::span(trains_).subspan(sent_));

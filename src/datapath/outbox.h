@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "datapath/source_routes.h"
 #include "nic/nic.h"
 #include "port/port.h"
 #include "wire/datagram.h"
@@ -16,6 +17,7 @@ struct OutboxSettings {
   std::uint32_t packets = 64;  // in one burst
   std::uint32_t copy_below =
       256;  // payloads up to this are copied behind their header: one piece instead of three
+  const SourceRoutes* routes = nullptr;  // for ports that write outer headers; must outlive the outbox
 };
 
 class Outbox {
@@ -39,6 +41,7 @@ class Outbox {
     std::uint32_t first_piece = 0;
     std::uint32_t bytes = 0;
     bool closed = false;  // its last packet was shorter
+    SourceRoute route{};
   };
 
   struct Shape {
@@ -46,7 +49,7 @@ class Outbox {
   };
 
   bool joins(const wire::Datagram& around, const nic::Departure& packet, std::uint32_t size) const;
-  void open_train(const wire::Datagram& around, const nic::Gid& to, std::uint32_t size);
+  void open_train(const wire::Datagram& around, const nic::Departure& packet, std::uint32_t size);
   void write(const nic::Departure& packet, const wire::Datagram& around, Shape shape);
   void append(const void* data, std::size_t size);
 

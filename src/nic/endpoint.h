@@ -57,6 +57,7 @@ class Endpoint {
                           const Gid& source, Peer* peer, EndpointResult& result);
   /// ENOBUFS when too many are open.
   int post(Time now, const EndpointWork& work);
+  bool takes_strangers_port_status() const { return settings_.port_status_from_strangers; }
   std::size_t room() const { return requests_.size() - open_requests_; }
   void cancel(std::uint64_t cookie);
   /// Tell the peer which of our ports are up, again and again until it answers.

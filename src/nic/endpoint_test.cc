@@ -80,6 +80,26 @@ TEST(Endpoint, AStrangersProbeIsAnsweredWithItsIdAndTime) {
   EXPECT_FALSE(pair.b.nic.poll_transmit(pair.now, PortMask(~0u), out));
 }
 
+// MRC-NIC-012
+TEST(Endpoint, AStrangersPortStatusIsRefusedAndNotAnswered) {
+  Pair pair;
+  const auto qps = pair.connect();
+  wire::Packet update;
+  update.dqpn = kEndpointQpn;
+  update.body = wire::EndpointRequest{.op = wire::EndpointOp::port_status_update, .port_status = PortMask()};
+  EXPECT_EQ(pair.b.nic.handle(pair.now, update, {.ev = Ev(5), .port = PortId(2)}, address_of(99), {}),
+            Verdict::wrong_peer);
+  EXPECT_EQ(pair.b.nic.verdicts()[Verdict::wrong_peer], 1u);
+  EXPECT_TRUE(pair.b.diary.peer_ports.empty());
+  EXPECT_TRUE(qps.b.engine->paths().port_usable(PortId(1)));
+  Departure out;
+  EXPECT_FALSE(pair.b.nic.poll_transmit(pair.now, PortMask(~0u), out));
+  // The peer's own word counts.
+  EXPECT_EQ(pair.b.nic.handle(pair.now, update, {.ev = Ev(5), .port = PortId(2)}, pair.a.gid, {}),
+            Verdict::ok);
+  EXPECT_EQ(pair.b.diary.peer_ports.size(), 1u);
+}
+
 TEST(Endpoint, AFloodOfRequestsIsBounded) {
   Pair pair;
   wire::Packet probe;

@@ -219,14 +219,15 @@ void Nic::set_port(Time now, PortId port, bool up) {
   observer_.on_local_port(port, up);
 }
 
-void Nic::note_peer_ports(Time now, const Gid& source, PortMask up) {
+bool Nic::note_peer_ports(Time now, const Gid& source, PortMask up) {
   Peer* peer = peers_.find(source);
-  if (peer == nullptr) return;
+  if (peer == nullptr) return false;
   peer->qps.for_each([&](Qp& qp) {
     qp.engine->handle_peer_ports(now, up);
     touch(qp);
   });
   observer_.on_peer_ports(*peer, up);
+  return true;
 }
 
 }  // namespace mrc::nic

@@ -140,7 +140,8 @@ class Nic {
   std::size_t endpoint_room() const { return endpoint_.room(); }
   void cancel_endpoint(std::uint64_t cookie) { endpoint_.cancel(cookie); }
   /// What a peer said about its ports to another process of this node.
-  void note_peer_ports(Time now, const Gid& source, PortMask up);
+  /// False: no peer of ours has this address.
+  bool note_peer_ports(Time now, const Gid& source, PortMask up);
 
   const Counters<Verdict, kVerdictCount>& verdicts() const { return verdicts_; }
   const engine::RecordPool& pool() const { return pool_; }

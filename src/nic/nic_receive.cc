@@ -67,8 +67,10 @@ Verdict Nic::deliver(Time now, const wire::Packet& packet, const wire::Envelope&
 Verdict Nic::deliver_endpoint(Time now, const wire::Packet& packet, const wire::Envelope& envelope,
                               const Gid& source) {
   if (const auto* request = std::get_if<wire::EndpointRequest>(&packet.body)) {
-    if (request->op == wire::EndpointOp::port_status_update)
-      note_peer_ports(now, source, request->port_status);
+    // MRC-NIC-012: only a peer can tell of its ports; from others it is refused and not even answered.
+    if (request->op == wire::EndpointOp::port_status_update &&
+        !note_peer_ports(now, source, request->port_status) && !endpoint_.takes_strangers_port_status())
+      return Verdict::wrong_peer;
     return endpoint_.handle_request(now, packet, envelope, source);
   }
   if (!std::holds_alternative<wire::EndpointResponse>(packet.body)) return Verdict::bad_field;

@@ -27,6 +27,8 @@ struct SchedulerSettings {
 struct EndpointSettings {
   Duration announce_interval = 100us;  // a Port Status Update is repeated after this, doubling
   Duration announce_backoff_max = 100ms;
+  // A daemon that answers for processes whose peers it does not know sets it.
+  bool port_status_from_strangers = false;
   std::uint16_t announce_tries = 64;  // then the peer is taken for gone: its own timeouts will tell
   Duration probe_timeout = 1s;        // an EV probe that stays unanswered is reported lost
 };

@@ -3,6 +3,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/ipv6.h"
+#include "wire/srh.h"
 #include "wire/udp.h"
 
 namespace mrc::port {
@@ -28,10 +29,14 @@ std::size_t emit_v6(const TxTrain& packet, const FrameRoute& route, std::uint16_
   if (packet.outer != nullptr) {
     wire::Ipv6 around = header;
     around.destination = ip(*packet.outer);
-    around.next_header = wire::kNextIpv6;
-    around.payload_length = static_cast<std::uint16_t>(wire::Ipv6::kSize + udp_length);
+    // MRC-PORT-007: what one carrier can not hold goes on in an SRH, which the switch that ends the first one
+    // obeys.
+    const std::size_t srh = packet.outer_next != nullptr ? wire::Srh::kSize : 0;
+    around.next_header = srh != 0 ? wire::kNextRouting : wire::kNextIpv6;
+    around.payload_length = static_cast<std::uint16_t>(srh + wire::Ipv6::kSize + udp_length);
     wire::emit(around, out);
-    size = wire::Ipv6::kSize;
+    if (srh != 0) wire::emit(wire::Srh{ip(*packet.outer_next)}, out + wire::Ipv6::kSize);
+    size = wire::Ipv6::kSize + srh;
   }
   wire::emit(header, out + size);
   return size + wire::Ipv6::kSize;
@@ -42,7 +47,8 @@ std::size_t emit_v6(const TxTrain& packet, const FrameRoute& route, std::uint16_
 std::size_t frame_head_size(const TxTrain& packet) {
   const std::size_t inner = packet.to->is_v4() ? wire::Ipv4::kSize : wire::Ipv6::kSize;
   const std::size_t outer = packet.outer != nullptr ? wire::Ipv6::kSize : 0;
-  return wire::Ethernet::kSize + outer + inner + wire::Udp::kSize;
+  const std::size_t srh = packet.outer_next != nullptr ? wire::Srh::kSize : 0;
+  return wire::Ethernet::kSize + outer + srh + inner + wire::Udp::kSize;
 }
 
 void emit_frame_head(const TxTrain& packet, const FrameRoute& route, std::uint8_t* out) {

@@ -1,4 +1,5 @@
-// The headers that a frame needs before a datagram: Ethernet, an outer IPv6 header for SRv6, IP, UDP.
+// The headers that a frame needs before a datagram: Ethernet, an outer IPv6 header for SRv6 (and an SRH where
+// the path takes two carriers), IP, UDP.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct FrameRoute {
   std::uint8_t hop_limit = 64;
 };
 
-inline constexpr std::size_t kMaxFrameHead = 14 + 40 + 40 + 8;
+inline constexpr std::size_t kMaxFrameHead = 14 + 40 + 24 + 40 + 8;
 
 /// Bytes that emit_frame_head writes.
 std::size_t frame_head_size(const TxTrain& packet);

@@ -5,6 +5,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/ipv6.h"
+#include "wire/srh.h"
 #include "wire/udp.h"
 
 namespace mrc::port {
@@ -50,13 +51,14 @@ std::uint8_t merged_class(std::uint8_t outer, std::uint8_t inner) {
   return static_cast<std::uint8_t>((outer & ~kEcn) | (marked ? kEcn : inner & kEcn));
 }
 
-/// Past a segment routing header, if that is what `next` says; its length is in units of eight bytes after
-/// the first.
+/// Past a segment routing header, if that is what `next` says. Nothing when it is none, or when it says that
+/// the packet has not arrived yet: the rest of its way is somebody else's.
 Bytes skip_routing(Bytes bytes, std::uint8_t& next) {
-  if (next != wire::kNextRouting || bytes.size() < 8) return bytes;
-  const std::size_t size = 8 + std::size_t{bytes[1]} * 8;
-  next = bytes[0];
-  return size <= bytes.size() ? bytes.subspan(size) : Bytes{};
+  if (next != wire::kNextRouting) return bytes;
+  const wire::SrhView srh(bytes);
+  if (!srh || !srh.ok() || srh.segments_left() != 0 || srh.next_header() != wire::kNextIpv6) return {};
+  next = srh.next_header();
+  return bytes.subspan(srh.size());
 }
 
 std::optional<FrameContent> open_v6(Bytes bytes, bool coalesced) {
@@ -69,6 +71,9 @@ std::optional<FrameContent> open_v6(Bytes bytes, bool coalesced) {
   const wire::Ipv6View ip(next == wire::kNextIpv6 ? inside : bytes);
   if (!ip || ip.version() != 6) return std::nullopt;
   if (next == wire::kNextIpv6) {
+    content.encapsulated = true;
+    content.outer_from = to_address(outer.source());
+    content.outer_to = to_address(outer.destination());
     next = ip.next_header();
     inside = cut(inside, wire::Ipv6::kSize + ip.payload_length(), coalesced).subspan(wire::Ipv6::kSize);
   }

@@ -17,7 +17,9 @@ struct FrameContent {
   std::uint32_t flow_label = 0;
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;
-  std::uint8_t tos = 0;  // outer and inner header's, merged: switches mark the outer one
+  bool encapsulated = false;
+  Address outer_from, outer_to;  // of the outer header, if there is one
+  std::uint8_t tos = 0;          // outer and inner header's, merged: switches mark the outer one
 };
 
 /// Nothing when it isn't UDP over IPv4, IPv6, or IPv6 in IPv6 (with a segment routing header or without).

@@ -100,6 +100,7 @@ int FramedPort::check(const TxTrain& packet) const {
   const bool v4 = options_.local.is_v4();
   if (packet.packets != 1 || packet.piece_count == 0 || packet.piece_count > kMaxPieces) return EINVAL;
   if (packet.to == nullptr || packet.to->is_v4() != v4 || (v4 && packet.outer != nullptr)) return EINVAL;
+  if (packet.outer_next != nullptr && packet.outer == nullptr) return EINVAL;
   const std::size_t l3 = frame_head_size(packet) - wire::Ethernet::kSize + packet.packet_bytes;
   return l3 > frames_->link().mtu ? EMSGSIZE : 0;
 }
@@ -171,6 +172,23 @@ std::size_t FramedPort::rx(std::span<RxPacket> out) {
   return n;
 }
 
+// MRC-PORT-008: what did not come by our segment id, or names a sender that no NIC of the fabric is, goes no
+// further than here, and is counted.
+bool FramedPort::ours(const FrameContent* c) {
+  if (c == nullptr || c->destination_port != options_.udp_port) return ++counters_.rx_malformed, false;
+  if (options_.sid && !(c->encapsulated && options_.sid->contains({c->outer_to.ip})))
+    return ++counters_.rx_outside, false;
+  const bool true_source =
+      !options_.fabric || (options_.fabric->contains({c->from.ip}) &&
+                           (!c->encapsulated || options_.fabric->contains({c->outer_from.ip})));
+  if (!true_source) return ++counters_.rx_wrong_inner, false;
+  if (!options_.any_destination && c->to.ip != options_.local.ip) {
+    ++(options_.sid ? counters_.rx_wrong_inner : counters_.rx_malformed);
+    return false;
+  }
+  return true;
+}
+
 /// Keeps the frames that are for us; the rest are other people's, or broken.
 bool FramedPort::refill() {
   available_ = current_ = offset_ = 0;
@@ -178,12 +196,7 @@ bool FramedPort::refill() {
   for (std::size_t i = 0; i < got; ++i) {
     const RxPacket frame = storage_->frames[i];
     const auto content = open_frame(frame);
-    const bool ours = content && content->destination_port == options_.udp_port &&
-                      (options_.any_destination || content->to.ip == options_.local.ip);
-    if (!ours) {
-      ++counters_.rx_malformed;
-      continue;
-    }
+    if (!ours(content ? &*content : nullptr)) continue;
     storage_->contents[available_] = *content;
     storage_->packet_bytes[available_] = frame.coalesced != 0 ? frame.coalesced : content->payload_size;
     storage_->frames[available_++] = frame;

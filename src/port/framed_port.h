@@ -4,7 +4,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "base/ipv6.h"
 #include "port/neighbours.h"
 #include "port/port.h"
 
@@ -16,7 +18,13 @@ struct FramedPortOptions {
   std::uint8_t hop_limit = 64;
   bool udp6_checksum = true;     // IPv4 has none (0); over IPv6 receivers want one
   bool any_destination = false;  // also take packets to addresses other than `local` (aliases)
+
+  // SRv6 guards; where they are not set everything passes.
+  std::optional<Ipv6Prefix> sid;     // ours: packets must have come by it, in an outer header
+  std::optional<Ipv6Prefix> fabric;  // of all NICs: packets must say that they come from one of them
 };
+
+struct FrameContent;
 
 class FramedPort final : public Port {
  public:
@@ -51,6 +59,7 @@ class FramedPort final : public Port {
   int check(const TxTrain& packet) const;
   int wrap(std::size_t i, const TxTrain& packet);
   void write_checksum(std::size_t i, const TxTrain& train, std::size_t udp_at);
+  bool ours(const FrameContent* content);
   bool refill();
   std::size_t split(std::span<RxPacket> out);
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "port/frame_head.h"
 #include "port/packet_port.h"
 #include "port/shield.h"
 #include "port/traffic_test_support.h"
@@ -50,11 +51,12 @@ class FramedPortTest : public ::testing::TestWithParam<int> {
     sandbox_->right([&] { out = std::move(*UdpPort::open({.local = right_address_})); });
     return out;
   }
-  void expect_carried(Port& from, Port& to, const Address* outer) {
+  void expect_carried(Port& from, Port& to, const Address* outer, const Address* outer_next = nullptr) {
     TestTrain out(pattern(1001), 1001, right_address_, 7, 128);  // a source port that a socket couldn't have
     out.train.tos = 26 << 2 | 2;
     out.train.flow_label = 0xABCDE;
     out.train.outer = outer;
+    out.train.outer_next = outer_next;
     ASSERT_EQ(from.tx({&out.train, 1}), 1u);
     ASSERT_EQ(out.train.error, 0);
     const auto got = receive(to, 1);
@@ -120,6 +122,95 @@ TEST_P(SegmentRoutedPortTest, TheKernelUnwrapsItsEncapsulation) {
   auto left = framed_left(), right = kernel_right();
   const Address carrier = *parse_address("fc00:0:5::");
   expect_carried(*left, *right, &carrier);
+}
+
+// MRC-PORT-007: the kernel's End takes the second carrier out of the SRH, its End.DT6 unwraps the rest.
+TEST_P(SegmentRoutedPortTest, TheKernelFollowsItsSecondCarrier) {
+  for (const char* command :
+       {"sysctl -qw net.ipv6.conf.all.seg6_enabled=1 net.ipv6.conf.r0.seg6_enabled=1 "
+        "net.ipv6.conf.all.forwarding=1",
+        "ip -6 route add fc00:0:7::/48 encap seg6local action End flavors next-csid lblen 32 nflen 16 dev r0",
+        "ip -6 route add fc00:0:5::/48 encap seg6local action End.DT6 table 255 dev r0"})
+    if (auto done = sandbox_->right_shell(command); !done)
+      GTEST_SKIP() << "no seg6local with next-csid here: " << done.error().what;
+  ASSERT_TRUE(sandbox_->left_shell("ip -6 route add fc00::/16 via fd77::2"));
+  auto left = framed_left(), right = kernel_right();
+  const Address first = *parse_address("fc00:0:7::"), second = *parse_address("fc00:0:5::");
+  expect_carried(*left, *right, &first, &second);
+}
+
+/// A frame written by hand: whatever header one likes.
+struct Handmade {
+  explicit Handmade(const Address& from, const Address& to, const Address& outer_to, bool srh,
+                    std::uint8_t left)
+      : outer(outer_to), payload(pattern(100)) {
+    TestTrain train(payload, 100, to, 7);
+    train.train.outer = &outer;
+    train.train.outer_next = srh ? &outer : nullptr;
+    bytes.resize(frame_head_size(train.train));
+    emit_frame_head(train.train, {.from = from}, bytes.data());
+    std::fill_n(bytes.begin(), 6, 0xFF);  // to everybody on this cable
+    if (srh) bytes[14 + 40 + 3] = left;
+    bytes.insert(bytes.end(), payload.begin(), payload.end());
+  }
+  void send(Port& frames) {
+    iovec piece{bytes.data(), bytes.size()};
+    TxTrain train{
+        .pieces = &piece, .piece_count = 1, .packet_bytes = static_cast<std::uint32_t>(bytes.size())};
+    ASSERT_EQ(frames.tx({&train, 1}), 1u);
+    ASSERT_EQ(train.error, 0);
+  }
+  Address outer;
+  std::string payload;
+  std::vector<std::uint8_t> bytes;
+};
+
+// MRC-PORT-007
+TEST_P(SegmentRoutedPortTest, TakesPacketsWithASpentSrhOnly) {
+  auto frames = PacketPort::open({.interface = "l0"});
+  ASSERT_TRUE(frames);
+  auto right = framed_right();
+  Handmade(left_address_, right_address_, right_address_, true, 1).send(**frames);  // not at its end yet
+  Handmade spent(left_address_, right_address_, right_address_, true, 0);
+  spent.send(**frames);
+  const auto got = receive(*right, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].bytes, spent.payload);
+  EXPECT_EQ(right->counters().rx_packets, 1u);
+  EXPECT_EQ(right->counters().rx_malformed, 1u);
+}
+
+// MRC-PORT-008
+TEST_P(SegmentRoutedPortTest, RefusesWhatComesFromOutsideTheFabric) {
+  auto frames = PacketPort::open({.interface = "l0"});
+  ASSERT_TRUE(frames);
+  std::unique_ptr<Port> right;
+  sandbox_->right([&] {
+    auto below = PacketPort::open({.interface = "r0"});
+    ASSERT_TRUE(below);
+    FramedPortOptions guarded{.local = right_address_};
+    guarded.sid = parse_ipv6_prefix("fcbb:bb00:e001::/48");
+    guarded.fabric = parse_ipv6_prefix("fd77::/32");
+    right = std::move(*FramedPort::open(std::move(*below), guarded));
+  });
+  const Address sid = *parse_address("fcbb:bb00:e001::"), other_sid = *parse_address("fcbb:bb00:e002::"),
+                stranger = *parse_address("2001:db8::1"), other = *parse_address("fd77::3");
+  Handmade(left_address_, right_address_, other_sid, false, 0).send(**frames);
+  Handmade(left_address_, right_address_, stranger, false, 0).send(**frames);
+  Handmade(stranger, right_address_, sid, false, 0).send(**frames);
+  Handmade(left_address_, other, sid, false, 0).send(**frames);
+  auto plain = UdpPort::open({.local = left_address_});  // not encapsulated at all
+  ASSERT_TRUE(plain);
+  TestTrain out(pattern(64), 64, right_address_, 50000);
+  ASSERT_EQ((*plain)->tx({&out.train, 1}), 1u);
+  Handmade good(left_address_, right_address_, sid, false, 0);
+  good.send(**frames);
+  const auto got = receive(*right, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].bytes, good.payload);
+  EXPECT_EQ(right->counters().rx_packets, 1u);
+  EXPECT_EQ(right->counters().rx_outside, 3u);
+  EXPECT_EQ(right->counters().rx_wrong_inner, 2u);
 }
 
 /// What the kernel's own UDP made of packets that weren't for it, in the right namespace.

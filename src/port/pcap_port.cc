@@ -61,7 +61,8 @@ std::size_t PcapPort::write_head(const Sighting& packet, std::uint8_t* out) cons
                       .flow_label = packet.flow_label,
                       .tos = packet.tos,
                       .to = &packet.to,
-                      .outer = packet.outer};
+                      .outer = packet.outer,
+                      .outer_next = packet.outer_next};
   std::uint8_t head[kMaxFrameHead];
   emit_frame_head(train, {.from = packet.from, .udp_port = options_.udp_port}, head);
   const std::size_t size = frame_head_size(train) - wire::Ethernet::kSize;

@@ -43,6 +43,8 @@ struct TxTrain {
   const Address* to = nullptr;    // the peer; its family must be the port's
   const Address* outer =
       nullptr;  // SRv6: DA of an outer IPv6 header (a uSID carrier); needs Capabilities::outer_ip
+  const Address* outer_next =
+      nullptr;  // the second carrier of a path that does not fit one: goes into an SRH
 
   // Layer::frame only; needs Capabilities::checksum_offload. From `checksum_start` on (an offset into the
   // frame) the bytes are summed up into the field at checksum_start + checksum_offset, which holds the
@@ -104,10 +106,12 @@ struct Capabilities {
 struct Counters {
   std::uint64_t rx_packets = 0, rx_bytes = 0;
   std::uint64_t tx_packets = 0, tx_bytes = 0;
-  std::uint64_t tx_discarded = 0;  // packets of trains that ended with an error
-  std::uint64_t rx_overrun = 0;    // packets that the kernel dropped because we read too slowly
-  std::uint64_t rx_malformed = 0;  // frames that weren't for us or weren't whole (frame-based ports)
-  std::uint64_t rx_stray = 0;      // packets for another process's QPs, handed over to it
+  std::uint64_t tx_discarded = 0;    // packets of trains that ended with an error
+  std::uint64_t rx_overrun = 0;      // packets that the kernel dropped because we read too slowly
+  std::uint64_t rx_malformed = 0;    // frames that weren't for us or weren't whole (frame-based ports)
+  std::uint64_t rx_outside = 0;      // frames that didn't come by our segment id (framed port with a guard)
+  std::uint64_t rx_wrong_inner = 0;  // frames whose inner addresses can't be true (framed port with a guard)
+  std::uint64_t rx_stray = 0;        // packets for another process's QPs, handed over to it
 };
 
 class Port {

@@ -18,6 +18,7 @@ void TapPort::show_train(const TxTrain& train) {
                 .from = local(),
                 .to = train.to != nullptr ? *train.to : Address{},
                 .outer = train.outer,
+                .outer_next = train.outer_next,
                 .source_port = train.source_port,
                 .flow_label = train.flow_label,
                 .tos = train.tos};

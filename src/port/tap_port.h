@@ -13,6 +13,7 @@ struct Sighting {
   std::size_t size = 0;
   Address from, to;  // datagrams; for frames they are in the bytes, as is everything below
   const Address* outer = nullptr;
+  const Address* outer_next = nullptr;
   std::uint16_t source_port = 0;
   std::uint32_t flow_label = 0;
   std::uint8_t tos = 0;
