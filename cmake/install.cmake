@@ -29,6 +29,12 @@ install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONE
 
 # openmrc-tools: the command, the daemon where there is one, and its unit.
 install(TARGETS mrc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT openmrc-tools)
+install(CODE "execute_process(COMMAND \"$<TARGET_FILE:mrc>\" manual man --to
+                \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\" COMMAND_ERROR_IS_FATAL ANY)
+  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/bash-completion/completions\")
+  execute_process(COMMAND \"$<TARGET_FILE:mrc>\" manual completion bash COMMAND_ERROR_IS_FATAL ANY
+                  OUTPUT_FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/bash-completion/completions/mrc\")"
+        COMPONENT openmrc-tools)
 if(TARGET mrcd)
   install(TARGETS mrcd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR} COMPONENT openmrc-tools)
 endif()

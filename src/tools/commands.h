@@ -22,6 +22,7 @@ using Run = std::function<int()>;
   X(dump, "what a capture holds, packet by packet") \
   X(exec, "a program that sees the soft device") \
   X(lab, "a multi-plane SRv6 fabric of kernels on this machine") \
+  X(manual, "man pages and shell completion") \
   X(map, "which link or switch is broken or lossy, from probes of the hosts") \
   X(pair, "two endpoints over a bad network, in virtual time") \
   X(perf, "bandwidth, latency and message rate of writes between two hosts") \

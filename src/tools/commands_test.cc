@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "tools/run_mrc.h"
@@ -37,6 +40,36 @@ TEST(Commands, UnknownNounIsAUsageError) {
 TEST(Version, SaysTheVersionInBothForms) {
   EXPECT_EQ(run_mrc({"version"}).out.rfind("mrc ", 0), 0u);
   EXPECT_EQ(run_mrc({"version", "--json"}).out.rfind("{\"version\":\"", 0), 0u);
+}
+
+TEST(Manual, EveryNounHasAPage) {
+  const std::string folder = ::testing::TempDir() + "/man";
+  ASSERT_EQ(run_mrc({"manual", "man", "--to", folder}).status, 0);
+  for (const Command& command : kCommands) {
+    std::ifstream page(folder + "/mrc-" + command.noun + ".1");
+    const std::string text{std::istreambuf_iterator<char>(page), {}};
+    EXPECT_NE(text.find(".SH EXAMPLES"), std::string::npos) << command.noun;
+  }
+  EXPECT_EQ(run_mrc({"manual", "man", "--to", "/dev/null/no"}).status, 1);
+}
+
+/// What bash would offer after these words.
+std::string completed(const std::string& words, int index) {
+  const std::string script = ::testing::TempDir() + "/completion.bash";
+  std::ofstream(script) << run_mrc({"manual", "completion", "bash"}).out << "COMP_WORDS=(" << words
+                        << ")\nCOMP_CWORD=" << index << "\n_mrc\necho \"${COMPREPLY[*]}\"\n";
+  FILE* bash = popen(("bash " + script).c_str(), "r");
+  char said[1024] = {};
+  const std::size_t n = fread(said, 1, sizeof said - 1, bash);
+  EXPECT_EQ(pclose(bash), 0);
+  return std::string(said, n);
+}
+
+TEST(Manual, BashCompletesNounsVerbsAndOptions) {
+  EXPECT_EQ(completed("mrc sto", 1), "storm\n");
+  EXPECT_EQ(completed("mrc lab he", 2), "heal\n");
+  EXPECT_EQ(completed("mrc storm --se", 2), "--seeds\n");
+  EXPECT_EQ(completed("mrc frobnicate x", 2), "\n");
 }
 
 }  // namespace

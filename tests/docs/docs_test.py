@@ -33,6 +33,11 @@ class Docs(unittest.TestCase):
         rows = re.findall(r"^\| (\w+) \|", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
         self.assertLessEqual(set(modules), set(rows), "docs/architecture.md lacks a row")
 
+    def test_every_verdict_has_its_remedy(self):
+        verdicts = re.findall(r'^  X\((\w+), "', (ROOT / "src/wire/verdict.h").read_text(), re.MULTILINE)
+        page = (ROOT / "docs/troubleshooting.md").read_text()
+        self.assertEqual([v for v in verdicts if f"`{v}`" not in page], [])
+
     def test_commands_run(self):
         seen = 0
         for path in documents():
