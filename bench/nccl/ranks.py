@@ -126,7 +126,7 @@ def reap(started, seconds):
 def add_tuning(parser):
     """Options that both scripts have, and the environment that they stand for."""
     parser.add_argument("--channels", type=int, default=0, help="NCCL channels, both transports; 0: NCCL chooses")
-    parser.add_argument("--copies", type=int, default=1, help="OpenMRC devices over the same planes, each with its own thread")
+    parser.add_argument("--threads", type=int, default=0, help="NCCL_OPENMRC_THREADS; 0: the plugin's choice")
     parser.add_argument("--qps", type=int, default=1, help="queue pairs per OpenMRC connection")
     parser.add_argument("--socket-threads", type=int, default=0, help="NCCL_SOCKET_NTHREADS; 0: NCCL's choice")
     parser.add_argument("--socket-per-thread", type=int, default=0, help="NCCL_NSOCKS_PERTHREAD; 0: NCCL's choice")
@@ -134,7 +134,7 @@ def add_tuning(parser):
 
 
 def tuning_environment(options, lab):
-    extra = {"NCCL_OPENMRC_DEVICES": ";".join([",".join(lab.interfaces())] * options.copies),
+    extra = {"NCCL_OPENMRC_DEVICES": ",".join(lab.interfaces()), "NCCL_OPENMRC_THREADS": str(options.threads),
              "NCCL_OPENMRC_QPS": str(options.qps)}
     if options.channels:
         extra["NCCL_MIN_NCHANNELS"] = extra["NCCL_MAX_NCHANNELS"] = str(options.channels)

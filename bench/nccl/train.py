@@ -23,6 +23,7 @@ STORY = [
     (0.65, "a switch dies", ["fail", "p3.t1.0"]),
     (0.80, "healed", ["heal"]),
 ]
+MOODS = {"calm": [], "story": STORY, "dead": [(0.5, "every plane dies", ["fail", "h0"])]}
 
 
 def work(options):
@@ -82,20 +83,22 @@ def run(options, arguments, kit, transport, story):
         reader = Reader(started[0].stdout)
         reader.start()
         faults = [{"step": int(share * options.steps), "what": what, "command": command} for share, what, command in story]
-        pending, stalled = list(faults), None
+        pending, stalled, broken_at = list(faults), None, time.monotonic()
         while started[0].poll() is None:
             time.sleep(0.002)
             if pending and len(reader.steps) >= pending[0]["step"]:
                 fault = pending.pop(0)
                 fault["at_step"] = len(reader.steps)
                 lab.command(*fault["command"])
+                broken_at = time.monotonic()
             if time.monotonic() - reader.heard > (options.stall if reader.steps else options.start):
                 stalled = f"no step for {options.stall} s after step {len(reader.steps) - 1}"
                 break
+        until_end = time.monotonic() - broken_at
         ended_well = ranks.reap(started, 0.1 if stalled else 20)
         reader.join(timeout=2)
     return {"transport": transport, "disturbed": bool(story), "parameters": reader.parameters, "ended_well": ended_well,
-            "stalled": stalled, "faults": [{k: f[k] for k in ("what", "at_step") if k in f} for f in faults], "steps": reader.steps}
+            "stalled": stalled, "seconds_from_last_fault_to_end": round(until_end, 3), "faults": [{k: f[k] for k in ("what", "at_step") if k in f} for f in faults], "steps": reader.steps}
 
 
 def phases(result):
@@ -138,14 +141,15 @@ def main(arguments):
     results = []
     for job in options.jobs.split(","):
         transport, mood = job.split(":")
-        result = run(options, arguments, kit, transport, STORY if mood == "story" else [])
+        result = run(options, arguments, kit, transport, MOODS[mood])
         result["phases"] = phases(result)
         results.append(result)
-        print(f"{transport}, {'with faults' if mood == 'story' else 'undisturbed'}: {len(result['steps'])} steps"
-              + (f", {result['stalled']}" if result["stalled"] else ""))
+        print(f"{transport}, {mood}: {len(result['steps'])} steps" + (f", {result['stalled']}" if result["stalled"] else "")
+              + ("" if result["ended_well"] or result["stalled"]
+                 else f", failed {result['seconds_from_last_fault_to_end']} s after the last fault"), flush=True)
         for row in result["phases"]:
             print(f"  {row['phase']:30}{row['steps']:>5} steps, median {row['median_ms']:>9.2f} ms, longest {row['longest_ms']:>9.2f} ms")
-    ours = [[s["bits"] for s in r["steps"]] for r in results if r["transport"] == "OpenMRC"]
+    ours = [[s["bits"] for s in r["steps"]] for r in results if r["transport"] == "OpenMRC" and (r["ended_well"] or r["stalled"])]
     same = len(ours) > 1 and ours[0] == ours[1] and len(ours[0]) == options.steps
     if len(ours) > 1:
         print(f"losses with and without faults: {'identical bit for bit' if same else 'DIFFERENT'}, {len(ours[0])} and {len(ours[1])} steps")

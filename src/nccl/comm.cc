@@ -92,9 +92,7 @@ Status Comm::take(const ibv_wc& wc) {
   }
   heard_ = looked_;  // good enough: the clock is read in look_after_peer()
   if ((wc.wr_id & Link::kReceiveId) != 0) {
-    const auto qp = static_cast<std::uint32_t>(wc.wr_id & ~Link::kReceiveId);
-    if (auto posted = link_->post_receive(qp); !posted) return posted;
-    return on_immediate(qp, ntohl(wc.imm_data), wc.byte_len);
+    return on_immediate(ntohl(wc.imm_data), wc.byte_len);
   }
   --unanswered_;
   return wc.wr_id == kKeepaliveId ? Status(Done{}) : on_written(wc.wr_id);

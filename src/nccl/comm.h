@@ -56,7 +56,7 @@ class Comm {
 
  private:
   using Clock = std::chrono::steady_clock;
-  virtual Status on_immediate(std::uint32_t qp, std::uint32_t immediate, std::uint32_t bytes) = 0;
+  virtual Status on_immediate(std::uint32_t immediate, std::uint32_t bytes) = 0;
   virtual Status on_written(std::uint64_t id) = 0;
   Status take(const ibv_wc& wc);
   Status poll();

@@ -3,7 +3,9 @@
 #include <endian.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "nccl/log.h"
 
@@ -75,6 +77,7 @@ Status Device::describe() {
   context_ = ::mrc_create_context(verbs_, &version);
   pd_ = ::ibv_alloc_pd(verbs_);
   if (context_ == nullptr || pd_ == nullptr) return failed("no context on " + properties_.name);
+  driver_ = std::make_unique<Driver>(context_);
   ibv_device_attr attributes{};
   if (const int error = ::ibv_query_device(verbs_, &attributes); error != 0) {
     return Error{error, "can't query " + properties_.name};
@@ -84,6 +87,7 @@ Status Device::describe() {
     ibv_port_attr port{};
     if (::ibv_query_port(verbs_, static_cast<std::uint8_t>(p), &port) == 0) properties_.mbps += mbps_of(port);
   }
+  properties_.mbps /= static_cast<int>(settings_.threads);  // the others send through the same ports
   if (settings_.speed_mbps != 0) properties_.mbps = static_cast<int>(settings_.speed_mbps);
   properties_.latency_us = static_cast<float>(settings_.latency_us);
   return addresses().empty()
@@ -116,7 +120,14 @@ Result<ibv_mr*> Device::register_memory(void* data, std::size_t size) const {
 }
 
 Result<const std::vector<std::unique_ptr<Device>>*> open_devices() {
-  static const auto* found = new Found(find_devices());  // never closed: NCCL's threads may outlive main()
+  static const Found* found = nullptr;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    found = new Found(find_devices());  // never closed: NCCL's threads may outlive main()
+    std::atexit([] {
+      for (const auto& device : found->devices) device->driver().stop();
+    });
+  });
   if (found->devices.empty()) return found->error;
   return &found->devices;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "nccl/driver.h"
 #include "nccl/handle.h"
 #include "nccl/settings.h"
 
@@ -31,6 +32,7 @@ class Device {
   ibv_context* verbs() const { return verbs_; }
   mrc_context* context() const { return context_; }
   ibv_pd* pd() const { return pd_; }
+  Driver& driver() const { return *driver_; }
   const Properties& properties() const { return properties_; }
   /// Of the ports, in their order, as they are now.
   std::vector<IpAddress> addresses() const;
@@ -46,6 +48,7 @@ class Device {
   mrc_context* context_ = nullptr;
   ibv_pd* pd_ = nullptr;
   Properties properties_;
+  std::unique_ptr<Driver> driver_;
 };
 
 /// Opens all MRC devices at the first call. An error when there is none.

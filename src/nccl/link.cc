@@ -22,8 +22,10 @@ Result<std::unique_ptr<Link>> Link::make(const Device& device, const Shape& shap
 
 Link::~Link() {
   if (connection_ != nullptr) ::openmrc_close(connection_, 0);
+  if (place_.cq == nullptr) return;
+  device_.driver().forget(place_.number);
   for (mrc_qp* qp : qps_) ::mrc_destroy_qp(qp);
-  if (cq_ != nullptr) ::mrc_destroy_cq(cq_);
+  device_.driver().leave(place_.number, entries_);
 }
 
 openmrc_params Link::params(int traffic_class) const {
@@ -40,11 +42,14 @@ openmrc_params Link::params(int traffic_class) const {
 
 Status Link::build(const Shape& shape) {
   params_ = params(shape.traffic_class);
-  cq_ = ::mrc_create_cq(device_.context(), static_cast<int>(shape.qps * (shape.sends + shape.receives) + 1),
-                        nullptr, nullptr, 0);
-  if (cq_ == nullptr) return failed("no completion queue", errno);
+  entries_ = shape.qps * (shape.sends + shape.receives);
+  commands_ = std::make_unique<Handoff<Command>>(shape.qps * shape.sends);
+  completions_ = std::make_unique<Handoff<ibv_wc>>(entries_);
+  const auto place = device_.driver().enter(*this, entries_);
+  if (!place) return place.error();
+  place_ = *place;
   mrc_qp_init_attr init{};
-  init.send_cq = init.recv_cq = cq_;
+  init.send_cq = init.recv_cq = place_.cq;
   init.pd = device_.pd();
   init.cap = {shape.sends, shape.receives, 1, 1, kInline};
   init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
@@ -58,7 +63,7 @@ Status Link::build(const Shape& shape) {
   }
   for (std::uint32_t qp = 0; qp < shape.qps; ++qp) {
     for (std::uint32_t i = 0; i < shape.receives; ++i) {
-      if (auto posted = post_receive(qp); !posted) return posted;
+      if (const int error = post_receive(qp); error != 0) return failed("can't post a receive", error);
     }
   }
   return Done{};
@@ -102,31 +107,66 @@ void Link::say_goodbye() {
 }
 
 Status Link::write(std::uint32_t qp, const Write& what, const std::uint32_t* immediate) {
-  ibv_sge sge{reinterpret_cast<std::uint64_t>(what.from), static_cast<std::uint32_t>(what.size), what.lkey};
-  ibv_send_wr wr{}, *bad = nullptr;
-  wr.wr_id = what.id;
-  wr.sg_list = &sge;
-  wr.num_sge = what.size > 0 ? 1 : 0;
-  wr.opcode = immediate != nullptr ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
-  wr.send_flags = unsigned{IBV_SEND_SIGNALED} | (what.copy ? unsigned{IBV_SEND_INLINE} : 0u);
-  if (immediate != nullptr) wr.imm_data = htonl(*immediate);
-  wr.wr.rdma.remote_addr = what.to;
-  wr.wr.rdma.rkey = what.rkey;
-  const int error = ::mrc_post_send(qps_[qp], &wr, &bad);
-  return error == 0 ? Status(Done{}) : Status(failed("can't post a write to " + peer_name_, error));
-}
-
-Status Link::post_receive(std::uint32_t qp) {
-  ibv_recv_wr wr{}, *bad = nullptr;
-  wr.wr_id = kReceiveId | qp;
-  const int error = ::mrc_post_recv(qps_[qp], &wr, &bad);
-  return error == 0 ? Status(Done{}) : Status(failed("can't post a receive", error));
+  Command command;
+  command.what = what;
+  command.qp = qp;
+  command.has_immediate = immediate != nullptr;
+  command.immediate = immediate != nullptr ? *immediate : 0;
+  if (what.copy && what.size > 0) std::memcpy(command.copied.data(), what.from, what.size);
+  if (!commands_->put(command)) return Error{EAGAIN, "more writes than were agreed on"};
+  device_.driver().want();
+  return Done{};
 }
 
 Result<int> Link::poll(std::span<ibv_wc> out) {
-  const int n = ::mrc_poll_cq(cq_, static_cast<int>(out.size()), out.data());
-  if (n < 0) return Error{EIO, "the completion queue of " + peer_name_ + " has overrun"};
-  return n;
+  device_.driver().want();
+  std::size_t n = 0;
+  while (n < out.size() && completions_->take(out[n])) ++n;
+  if (n == 0 && overrun_.load(std::memory_order_relaxed))
+    return Error{EPROTO, peer_name_ + " sent more than was granted"};
+  return static_cast<int>(n);
+}
+
+bool Link::post_handed_over() {
+  Command command;
+  bool any = false;
+  while (commands_->take(command)) {
+    any = true;
+    if (post(command) == 0) continue;
+    ibv_wc failure{};
+    failure.wr_id = command.what.id;
+    failure.status = IBV_WC_GENERAL_ERR;
+    hand_back(failure);
+  }
+  return any;
+}
+
+void Link::hand_back(ibv_wc& wc) {
+  wc.wr_id &= kReceiveId | ((std::uint64_t{1} << Driver::kLinkShift) - 1);
+  const bool received = (wc.wr_id & kReceiveId) != 0 && wc.status == IBV_WC_SUCCESS;
+  if (received) post_receive(static_cast<std::uint32_t>(wc.wr_id & ~kReceiveId));
+  if (!completions_->put(wc)) overrun_.store(true, std::memory_order_relaxed);
+}
+
+int Link::post(const Command& c) {
+  const void* from = c.what.copy ? c.copied.data() : c.what.from;
+  ibv_sge sge{reinterpret_cast<std::uint64_t>(from), static_cast<std::uint32_t>(c.what.size), c.what.lkey};
+  ibv_send_wr wr{}, *bad = nullptr;
+  wr.wr_id = c.what.id | place_.number << Driver::kLinkShift;
+  wr.sg_list = &sge;
+  wr.num_sge = c.what.size > 0 ? 1 : 0;
+  wr.opcode = c.has_immediate ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
+  wr.send_flags = unsigned{IBV_SEND_SIGNALED} | (c.what.copy ? unsigned{IBV_SEND_INLINE} : 0u);
+  wr.imm_data = htonl(c.immediate);
+  wr.wr.rdma.remote_addr = c.what.to;
+  wr.wr.rdma.rkey = c.what.rkey;
+  return ::mrc_post_send(qps_[c.qp], &wr, &bad);
+}
+
+int Link::post_receive(std::uint32_t qp) {
+  ibv_recv_wr wr{}, *bad = nullptr;
+  wr.wr_id = kReceiveId | place_.number << Driver::kLinkShift | qp;
+  return ::mrc_post_recv(qps_[qp], &wr, &bad);
 }
 
 std::string Link::planes() const {

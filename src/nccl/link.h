@@ -6,6 +6,8 @@
 #include <openmrc/connect.h>
 #include <openmrc/planes.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -14,7 +16,9 @@
 
 #include "base/result.h"
 #include "nccl/device.h"
+#include "nccl/driver.h"
 #include "nccl/grant_ring.h"
+#include "nccl/handoff.h"
 #include "nccl/protocol.h"
 
 namespace mrc::nccl {
@@ -54,11 +58,18 @@ class Link {
     std::uint64_t id = 0;  // below kReceiveId
     bool copy = false;     // the data may change once this returns; kInline bytes at most
   };
-  static constexpr std::uint32_t kInline = 256;
+  static constexpr std::uint32_t kInline = 208;                        // a grant, or a small message
   static constexpr std::uint64_t kReceiveId = std::uint64_t{1} << 63;  // and the queue pair's number
+  /// The driver posts it; an error comes as a completion. EAGAIN cannot be: callers know how many they have
+  /// under way.
   Status write(std::uint32_t qp, const Write& what, const std::uint32_t* immediate);
-  Status post_receive(std::uint32_t qp);
+  /// How many completions were there. A receive that has completed is posted anew already.
   Result<int> poll(std::span<ibv_wc> out);
+
+  // --- for the driver's thread ---
+  bool post_handed_over();
+  void hand_back(ibv_wc& wc);
+
   std::uint32_t qps() const { return static_cast<std::uint32_t>(qps_.size()); }
   const Device& device() const { return device_; }
   GrantRing* ring() const { return ring_.get(); }
@@ -66,6 +77,16 @@ class Link {
   std::string planes() const;
 
  private:
+  /// A write on its way to the driver.
+  struct Command {
+    Write what;
+    std::uint32_t qp;
+    std::uint32_t immediate;
+    bool has_immediate;
+    std::array<std::byte, kInline> copied;
+  };
+  int post(const Command& command);
+  int post_receive(std::uint32_t qp);
   Link(const Device& device, std::unique_ptr<GrantRing> ring) : device_(device), ring_(std::move(ring)) {}
   Status build(const Shape& shape);
   Status meet(const Introduction& ours);
@@ -73,7 +94,11 @@ class Link {
 
   const Device& device_;
   std::unique_ptr<GrantRing> ring_;  // of a sender; outlives the queue pairs that the peer writes through
-  mrc_cq* cq_ = nullptr;
+  Driver::Place place_;
+  std::uint32_t entries_ = 0;
+  std::unique_ptr<Handoff<Command>> commands_;
+  std::unique_ptr<Handoff<ibv_wc>> completions_;
+  std::atomic<bool> overrun_{false};
   std::vector<mrc_qp*> qps_;
   openmrc_params params_{};
   openmrc_connection* connection_ = nullptr;

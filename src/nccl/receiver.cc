@@ -57,7 +57,7 @@ Status Receiver::grant(std::span<const Buffer> buffers) {
   return Done{};
 }
 
-Status Receiver::on_immediate(std::uint32_t, std::uint32_t immediate, std::uint32_t bytes) {
+Status Receiver::on_immediate(std::uint32_t immediate, std::uint32_t bytes) {
   const PieceImmediate which = PieceImmediate::from(immediate);
   Slot* slot = which.slot < kRing ? &slots_[which.slot] : nullptr;
   const bool sane = slot != nullptr && slot->request != nullptr && which.buffer < slot->request->count &&

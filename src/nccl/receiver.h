@@ -30,7 +30,7 @@ class Receiver final : public Comm {
     std::array<std::uint32_t, kGroup> pieces{};  // that have come
     std::array<std::uint64_t, kGroup> room{};
   };
-  Status on_immediate(std::uint32_t qp, std::uint32_t immediate, std::uint32_t bytes) override;
+  Status on_immediate(std::uint32_t immediate, std::uint32_t bytes) override;
   Status on_written(std::uint64_t id) override;
   Status grant(std::span<const Buffer> buffers);
 

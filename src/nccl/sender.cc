@@ -29,7 +29,7 @@ Introduction Sender::introduce(const Link& link, std::uint64_t cookie) {
   return i;
 }
 
-Status Sender::on_immediate(std::uint32_t, std::uint32_t immediate, std::uint32_t) {
+Status Sender::on_immediate(std::uint32_t immediate, std::uint32_t) {
   const Grant& grant = (*link().ring())[granted_];
   const bool sane = immediate == granted_ && grant.sequence == granted_ && grant.count >= 1 &&
                     grant.count <= kGroup && granted_ - current_ < kRing;

@@ -19,7 +19,7 @@ class Sender final : public Comm {
   Status send(const void* data, std::uint64_t size, int tag, const ibv_mr* memory, Request** request);
 
  private:
-  Status on_immediate(std::uint32_t qp, std::uint32_t immediate, std::uint32_t bytes) override;
+  Status on_immediate(std::uint32_t immediate, std::uint32_t bytes) override;
   Status on_written(std::uint64_t id) override;
   /// The place of this tag in the oldest grant that has buffers left; kGroup when there is none.
   std::uint32_t find(int tag);

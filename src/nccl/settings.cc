@@ -1,10 +1,12 @@
 #include "nccl/settings.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 namespace mrc::nccl {
 namespace {
@@ -17,6 +19,7 @@ struct Variable {
   std::uint32_t least, most;
 };
 constexpr Variable kVariables[] = {
+    {"NCCL_OPENMRC_THREADS", &Settings::threads, 0, 16},
     {"NCCL_OPENMRC_QPS", &Settings::qps, 1, 16},
     {"NCCL_OPENMRC_STRIPE_BYTES", &Settings::stripe_bytes, 1, 1u << 30},
     {"NCCL_OPENMRC_TIMEOUT_MS", &Settings::timeout_ms, 50, 3'600'000},
@@ -50,12 +53,24 @@ void hand_on(const char* ours, const char* theirs, const char* otherwise) {
 
 }  // namespace
 
+std::string repeated(const std::string& devices, std::uint32_t times) {
+  std::string all = devices;
+  for (std::uint32_t i = 1; i < times; ++i) all += ";" + devices;
+  return all;
+}
+
+std::uint32_t default_threads(unsigned cores) { return std::clamp(cores / 4, 1u, 4u); }
+
 Result<Settings> read_settings() {
   Settings settings;
   for (const Variable& v : kVariables) {
     if (auto done = read(v, settings); !done) return done.error();
   }
-  hand_on("NCCL_OPENMRC_DEVICES", "MRC_DEVICES", nullptr);
+  if (settings.threads == 0) settings.threads = default_threads(std::thread::hardware_concurrency());
+  const char* named = std::getenv("NCCL_OPENMRC_DEVICES");
+  const bool repeat = named != nullptr && *named != '\0' && std::getenv("MRC_DEVICES") == nullptr;
+  if (repeat) ::setenv("MRC_DEVICES", repeated(named, settings.threads).c_str(), 1);
+  if (!repeat) settings.threads = 1;
   hand_on("NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", kDefaultSprayUnit);
   return settings;
 }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.h"
 
 namespace mrc::nccl {
 
 struct Settings {
+  std::uint32_t threads =
+      0;  // _THREADS: devices that NCCL is offered for each named one, each with a thread; 0: by the cores
   std::uint32_t qps = 1;                   // _QPS: queue pairs of one connection
   std::uint32_t stripe_bytes = 256 << 10;  // _STRIPE_BYTES: a message this long is striped over all of them
   std::uint32_t timeout_ms = 10'000;       // _TIMEOUT_MS: without any answer of the peer: an error
@@ -21,6 +24,11 @@ struct Settings {
 /// From the environment; also hands _DEVICES and _SPRAY_UNIT to libmrc. EINVAL names the variable and its
 /// range.
 Result<Settings> read_settings();
+
+/// `devices` so many times over, as MRC_DEVICES has it.
+std::string repeated(const std::string& devices, std::uint32_t times);
+/// Four, unless the machine has fewer than four cores for each.
+std::uint32_t default_threads(unsigned cores);
 
 /// Retry attributes of a QP that fails within `timeout_ms` of silence, but hardly earlier than half of it.
 struct Retries {

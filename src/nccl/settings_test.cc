@@ -9,8 +9,9 @@ namespace {
 
 struct Environment : ::testing::Test {
   ~Environment() override {
-    for (const char* name : {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES",
-                             "MRC_DEVICES", "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT"}) {
+    for (const char* name :
+         {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_THREADS", "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES",
+          "MRC_DEVICES", "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT"}) {
       ::unsetenv(name);
     }
   }
@@ -21,14 +22,24 @@ TEST_F(Environment, DefaultsAndWhatIsSaid) {
   EXPECT_STREQ(std::getenv("MRC_SPRAY_UNIT"), "8");
   ::setenv("NCCL_OPENMRC_QPS", "4", 1);
   ::setenv("NCCL_OPENMRC_DEVICES", "eth0,eth1", 1);
+  ::setenv("NCCL_OPENMRC_THREADS", "2", 1);
   EXPECT_EQ(read_settings()->qps, 4u);
-  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "eth0,eth1");
+  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "eth0,eth1;eth0,eth1");
+}
+
+TEST(Threads, FollowTheCores) {
+  EXPECT_EQ(default_threads(0), 1u);
+  EXPECT_EQ(default_threads(2), 1u);
+  EXPECT_EQ(default_threads(8), 2u);
+  EXPECT_EQ(default_threads(16), 4u);
+  EXPECT_EQ(default_threads(256), 4u);
+  EXPECT_EQ(repeated("a,b;c", 3), "a,b;c;a,b;c;a,b;c");
 }
 
 TEST_F(Environment, LibmrcsOwnVariablesWin) {
   ::setenv("MRC_DEVICES", "lo", 1);
   ::setenv("NCCL_OPENMRC_DEVICES", "eth0", 1);
-  ASSERT_TRUE(read_settings());
+  EXPECT_EQ(read_settings()->threads, 1u);
   EXPECT_STREQ(std::getenv("MRC_DEVICES"), "lo");
 }
 

@@ -24,7 +24,11 @@ void note(LogLevel level, unsigned long, const char*, int, const char* format, .
 
 }  // namespace
 
-const char* plugin_path() { return MRC_PLUGIN; }
+// Another plugin can be driven with the same harness.
+const char* plugin_path() {
+  const char* other = std::getenv("OPENMRC_TEST_PLUGIN");
+  return other != nullptr ? other : MRC_PLUGIN;
+}
 const char* peer_path() { return MRC_PEER; }
 
 std::string logged_warnings() {
@@ -38,6 +42,7 @@ void clear_log() {
 
 std::unique_ptr<Table> start_plugin(int version) {
   ::setenv("NCCL_OPENMRC_DEVICES", "lo/127.0.0.1", 0);
+  ::setenv("NCCL_OPENMRC_THREADS", "2", 0);  // what NCCL sees of it; tests use the first
   ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "1000", 0);
   ::setenv("NCCL_OPENMRC_CONNECT_TIMEOUT_MS", "5000", 0);
   ::setenv("NCCL_OPENMRC_QPS", "3", 0);

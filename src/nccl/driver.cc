@@ -1,0 +1,129 @@
+#include "nccl/driver.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "nccl/link.h"
+
+namespace mrc::nccl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::uint32_t kEntries = 1 << 16;            // of a completion queue
+constexpr auto kAwake = std::chrono::milliseconds(2);  // after the last wish or event
+constexpr int kTurnsPerLook = 32;                      // at the clock
+
+/// Takes the mutex from a thread that spins with it.
+class Visit {
+ public:
+  Visit(std::mutex& mutex, std::atomic<int>& visitors) : visitors_(visitors), lock_(mutex, std::defer_lock) {
+    visitors_.fetch_add(1, std::memory_order_relaxed);
+    lock_.lock();
+  }
+  ~Visit() { visitors_.fetch_sub(1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int>& visitors_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace
+
+Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
+  const Visit visit(mutex_, visitors_);
+  if (entries > kEntries) return Error{ENOMEM, "a connection of that many queue pairs does not fit"};
+  auto queue =
+      std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.room >= entries; });
+  if (queue == queues_.end()) {
+    mrc_cq* cq = ::mrc_create_cq(context_, static_cast<int>(kEntries), nullptr, nullptr, 0);
+    if (cq == nullptr) return Error{errno, std::string("no completion queue: ") + std::strerror(errno)};
+    queue = queues_.insert(queues_.end(), {cq, kEntries});
+  }
+  queue->room -= entries;
+  const std::uint64_t number = ++last_number_;
+  links_[number] = &link;
+  queue_of_[number] = static_cast<std::size_t>(queue - queues_.begin());
+  if (!thread_.joinable()) {
+    sigset_t all, before;  // signals are the application's business
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "nccl-openmrc");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  return Place{number, queue->cq};
+}
+
+void Driver::forget(std::uint64_t number) {
+  const Visit visit(mutex_, visitors_);
+  links_.erase(number);
+}
+
+void Driver::leave(std::uint64_t number, std::uint32_t entries) {
+  const Visit visit(mutex_, visitors_);
+  queues_[queue_of_[number]].room += entries;
+  queue_of_.erase(number);
+}
+
+void Driver::run() {
+  auto last = Clock::now();
+  for (std::uint64_t turns = 0; !stop_.load(std::memory_order_relaxed); ++turns) {
+    while (visitors_.load(std::memory_order_relaxed) > 0) std::this_thread::yield();
+    std::unique_lock lock(mutex_);
+    const bool moved = turn();
+    if (!moved && turns % kTurnsPerLook != 0) continue;
+    const auto now = Clock::now();
+    if (moved || wanted_.exchange(false, std::memory_order_relaxed)) last = now;
+    if (now - last > kAwake) {
+      sleep(lock);
+      last = Clock::now();
+    } else if (!moved) {
+      lock.unlock();
+      std::this_thread::yield();  // somebody else may need this core to make something happen
+    }
+  }
+}
+
+void Driver::stop() {
+  stop_ = true;
+  wanted_ = true;
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Driver::sleep(std::unique_lock<std::mutex>& lock) {
+  asleep_.store(true, std::memory_order_seq_cst);
+  woken_.wait(lock, [this] { return wanted_.load(std::memory_order_relaxed) || visitors_.load() > 0; });
+  asleep_.store(false, std::memory_order_release);
+}
+
+void Driver::wake() {
+  const std::lock_guard lock(mutex_);
+  woken_.notify_one();
+}
+
+bool Driver::turn() {
+  bool moved = false;
+  for (const auto& [number, link] : links_) moved |= link->post_handed_over();
+  for (const Queue& queue : queues_) moved |= poll(queue.cq);
+  return moved;
+}
+
+bool Driver::poll(mrc_cq* cq) {
+  std::array<ibv_wc, 32> done;
+  const int n = ::mrc_poll_cq(cq, static_cast<int>(done.size()), done.data());
+  for (int i = 0; i < n; ++i) {
+    ibv_wc& wc = done[static_cast<std::size_t>(i)];
+    const std::uint64_t number = (wc.wr_id & ~Link::kReceiveId) >> kLinkShift;
+    const auto link = links_.find(number);
+    if (link != links_.end()) link->second->hand_back(wc);
+  }
+  return n > 0;
+}
+
+}  // namespace mrc::nccl

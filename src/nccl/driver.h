@@ -1,0 +1,78 @@
+// The thread that drives one device: it alone posts and polls, for all links of the device.
+//
+// NCCL has one thread for everything that a communicator does. If that thread drove the network too, each
+// test of a request would cost it system calls; so it only hands work over and takes completions. The driver
+// spins while anybody waits, and sleeps when nobody has asked for a while: libmrc's own thread then keeps the
+// connections alive.
+#pragma once
+
+#include <mrc.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mrc::nccl {
+
+class Link;
+
+class Driver {
+ public:
+  explicit Driver(mrc_context* context) : context_(context) {}
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  /// A completion queue with room for so many entries more, and a number for the link: the upper bits of its
+  /// wr_ids.
+  struct Place {
+    std::uint64_t number = 0;
+    mrc_cq* cq = nullptr;
+  };
+  Result<Place> enter(Link& link, std::uint32_t entries);
+  /// Once the link's queue pairs are gone. When this returns, the driver does not know it any more.
+  void leave(std::uint64_t number, std::uint32_t entries);
+  /// The driver lets go of the link, whose queue pairs may be destroyed then.
+  void forget(std::uint64_t number);
+
+  /// Somebody waits for something.
+  void want() {
+    if (!wanted_.load(std::memory_order_relaxed)) wanted_.store(true, std::memory_order_seq_cst);
+    if (asleep_.load(std::memory_order_acquire)) wake();
+  }
+
+  /// Before the process's libraries go. Nothing moves afterwards.
+  void stop();
+
+  static constexpr int kLinkShift = 40;
+
+ private:
+  struct Queue {
+    mrc_cq* cq;
+    std::uint32_t room;
+  };
+  void run();
+  bool turn();
+  bool poll(mrc_cq* cq);
+  void sleep(std::unique_lock<std::mutex>& lock);
+  void wake();
+
+  mrc_context* context_;
+  std::mutex mutex_;  // of everything below; the thread holds it during a turn
+  std::condition_variable woken_;
+  std::vector<Queue> queues_;
+  std::map<std::uint64_t, Link*> links_;
+  std::map<std::uint64_t, std::size_t> queue_of_;
+  std::uint64_t last_number_ = 0;
+  std::atomic<bool> wanted_{false}, asleep_{false}, stop_{false};
+  std::atomic<int> visitors_{0};  // who want the mutex: the thread lets them in
+  std::thread thread_;
+};
+
+}  // namespace mrc::nccl
