@@ -17,6 +17,7 @@ struct CongestionHints {
   std::uint32_t qps_per_peer = 0;       // QPs toward one peer
   std::uint32_t send_peers = 0;         // peers that we send to
   std::uint32_t remote_recv_peers = 0;  // peers that send to our peer, we included
+  bool operator==(const CongestionHints&) const = default;
 };
 
 class Congestion {
@@ -43,6 +44,9 @@ class Congestion {
   /// A QP has nothing outstanding any more: what its packets still hold of the flight (rounding, lost
   /// reports; may be negative) is returned.
   virtual void on_settled(Time now, std::int64_t bytes) = 0;
+
+  /// The application says something else than when this was made.
+  virtual void on_hints(const CongestionHints&) {}
 
   /// May a packet of at most `bytes` leave now?
   virtual bool may_send(std::uint32_t bytes) const = 0;

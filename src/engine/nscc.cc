@@ -14,11 +14,14 @@ Nscc::Nscc(const NsccConfig& config, const CongestionHints& hints, std::uint32_t
       max_cwnd_(cwnd_),
       base_rtt_(config.base_rtt),
       random_(seed * 2654435761u | 1u) {
-  // MRC-CC-015: a hint of N senders starts each with its share: together they fill the receiver's port once.
-  if (hints.remote_recv_peers > 1) {
-    set_window(max_cwnd_ / hints.remote_recv_peers);
-    incast_ = config.incast_mode;
-  }
+  on_hints(hints);
+}
+
+// MRC-CC-015: a hint of N senders starts each with its share: together they fill the receiver's port once.
+void Nscc::on_hints(const CongestionHints& hints) {
+  if (hints.remote_recv_peers <= 1) return;
+  set_window(std::min(cwnd_, max_cwnd_ / hints.remote_recv_peers));
+  incast_ = config_.incast_mode;
 }
 
 void Nscc::on_send(Time now, std::uint32_t bytes) {

@@ -19,6 +19,7 @@ class Nscc final : public Congestion {
   void on_trim(Time now, std::uint32_t bytes, bool last_hop) override;
   void on_loss(Time now, std::uint32_t bytes) override;
   void on_settled(Time now, std::int64_t bytes) override;
+  void on_hints(const CongestionHints& hints) override;
 
   bool may_send(std::uint32_t bytes) const override;
   Time next_send() const override;

@@ -66,6 +66,8 @@ class QueuePair {
   /// Congestion and pool as given before. EINVAL outside rtr.
   int prepare_send(Psn first, const QpLimits& limits, const RequestorSettings& settings,
                    Congestion& congestion, RecordPool& pool);
+  /// Timeout and retries may change at any time.
+  void set_retries(const RequestorSettings& settings) { requestor_.set_retries(settings); }
 
   /// The index of the posted work (see Transmit::work), or an errno.
   struct Posted {

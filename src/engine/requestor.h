@@ -55,6 +55,13 @@ class Requestor {
   /// Data arrived: while we send nothing ourselves, ask once per round trip whether answers get through.
   void note_receiving(Time now);
 
+  /// Timeout and retries from now on; the retries that were spent stay spent.
+  void set_retries(const RequestorSettings& settings) {
+    settings_.timeout = settings.timeout;
+    settings_.linear_retries = settings.linear_retries;
+    settings_.exponential_retries = settings.exponential_retries;
+  }
+
   SendState send_state() const;
   const RequestorCounters& counters() const { return counters_; }
   const Flight& flight() const { return flight_; }

@@ -179,7 +179,11 @@ bool Requestor::wants_answer(const wire::Write& w) {
   unasked_bytes_ += w.payload;
   const bool tail = !queue_.has_unsent() && flight_.lost() == 0;
   const bool last_of_window = flight_.outstanding() == window_;
-  if (!tail && !last_of_window && unasked_bytes_ < congestion_.window() / 4) return false;
+  const std::uint64_t quarter = congestion_.window() / 4;
+  // Many QPs share the congestion window: with a small part of it each, none would pass a threshold of its
+  // own. Whoever shuts it asks.
+  const bool shuts = charged_ < static_cast<std::int64_t>(quarter) && !window_open();
+  if (!tail && !last_of_window && !shuts && unasked_bytes_ < quarter) return false;
   unasked_bytes_ = 0;
   return true;
 }

@@ -13,7 +13,7 @@
 
 namespace mrc::lib {
 
-class Api : public testing::Test {
+class Api : public ::testing::Test {
  protected:
   Api() {
     setenv("MRC_DEVICES", "lo", 1);  // read once per process

@@ -24,11 +24,21 @@ void copy(const mrc_qp_hint_attr& from, int mask, mrc_qp_hint_attr& to) {
   if ((mask & MRC_QP_HINT_VENDOR_CFG) != 0) std::memcpy(to.vendor_cfg, from.vendor_cfg, sizeof to.vendor_cfg);
 }
 
+mrc::engine::CongestionHints to_hints(const mrc_qp_hint_attr& attr) {
+  return {static_cast<std::uint32_t>(attr.num_qps_per_peer), static_cast<std::uint32_t>(attr.num_send_peers),
+          static_cast<std::uint32_t>(attr.num_remote_recv_peers)};
+}
+
 bool usable(const mrc_qp_hint* hint, const mrc_qp_hint_attr* attr, int mask) {
   return hint != nullptr && attr != nullptr && (mask & ~kKnown) == 0;
 }
 
 }  // namespace
+
+mrc::engine::CongestionHints mrc::lib::hints_of(mrc_qp_hint& hint) {
+  const std::lock_guard lock(hint.mutex);
+  return to_hints(hint.attr);
+}
 
 extern "C" {
 
@@ -44,7 +54,10 @@ mrc_qp_hint* mrc_create_qp_hint(mrc_context* context, mrc_qp_hint_init_attr* ini
 
 int mrc_destroy_qp_hint(mrc_qp_hint* hint) {
   if (hint == nullptr) return fail(EINVAL);
-  if (hint->users > 0) return fail(EBUSY);
+  {
+    const std::lock_guard lock(hint->mutex);
+    if (!hint->users.empty()) return fail(EBUSY);
+  }
   --hint->context->objects;
   delete hint;
   return 0;
@@ -61,6 +74,8 @@ int mrc_modify_qp_hint(mrc_qp_hint* hint, mrc_qp_hint_attr* attr, int mask) {
   if (!usable(hint, attr, mask) || !sensible(*attr, mask)) return fail(EINVAL);
   const std::lock_guard lock(hint->mutex);
   copy(*attr, mask, hint->attr);
+  // MRC-API-023: the QPs that were given the hint hear what it says now.
+  for (mrc_qp* qp : hint->users) qp->shell->note_hints(to_hints(hint->attr));
   return 0;
 }
 

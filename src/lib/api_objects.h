@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "lib/cq_shell.h"
 #include "lib/ev_cq.h"
@@ -42,9 +43,9 @@ struct mrc_cq {
 
 struct mrc_qp_hint {
   mrc_context* context = nullptr;
-  std::mutex mutex;  // of attr
+  std::mutex mutex;  // of attr and users
   mrc_qp_hint_attr attr{};
-  std::atomic<int> users = 0;  // QPs that were given it
+  std::set<mrc_qp*> users;  // QPs that were given it
 };
 
 struct mrc_qp {
@@ -60,6 +61,9 @@ struct mrc_qp {
 };
 
 namespace mrc::lib {
+
+/// What a hint says at the moment.
+engine::CongestionHints hints_of(mrc_qp_hint& hint);
 
 /// -1 with errno, as half of the interface fails.
 inline int fail(int error) {

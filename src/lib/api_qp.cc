@@ -23,12 +23,22 @@ int check(const mrc_context* context, const mrc_qp_init_attr& init) {
   return (init.send_ops_flags & ~kSendOps) != 0 ? EOPNOTSUPP : 0;
 }
 
+void use(mrc_qp_hint& hint, mrc_qp& qp) {
+  const std::lock_guard lock(hint.mutex);
+  hint.users.insert(&qp);
+}
+
+void leave(mrc_qp_hint& hint, mrc_qp& qp) {
+  const std::lock_guard lock(hint.mutex);
+  hint.users.erase(&qp);
+}
+
 /// A hint is held by the QPs that name it.
 void follow_hint(mrc_qp& qp) {
   mrc_qp_hint* now = qp.shell->query().mrc.qp_hint;
   if (now == qp.hint) return;
-  if (now != nullptr) ++now->users;
-  if (qp.hint != nullptr) --qp.hint->users;
+  if (now != nullptr) use(*now, qp);
+  if (qp.hint != nullptr) leave(*qp.hint, qp);
   qp.hint = now;
 }
 
@@ -74,7 +84,7 @@ mrc_qp* mrc_create_qp(mrc_context* context, mrc_qp_init_attr* init) {
 int mrc_destroy_qp(mrc_qp* qp) {
   if (qp == nullptr) return EINVAL;
   if (const int error = qp->shell->close(); error != 0) return error;
-  if (qp->hint != nullptr) --qp->hint->users;
+  if (qp->hint != nullptr) leave(*qp->hint, *qp);
   --qp->context->objects;
   delete qp;
   return 0;
@@ -97,7 +107,9 @@ int mrc_modify_qp(mrc_qp* qp, ibv_qp_attr* vattr, int vattr_mask, mrc_qp_attr* a
       attr->qp_hint->context != qp->context) {
     return EINVAL;
   }
-  const QpChange change{.verbs = vattr, .verbs_mask = vattr_mask, .mrc = attr, .mrc_mask = attr_mask};
+  QpChange change{.verbs = vattr, .verbs_mask = vattr_mask, .mrc = attr, .mrc_mask = attr_mask, .hints = {}};
+  if ((attr_mask & MRC_QP_HINT) != 0 && attr != nullptr && attr->qp_hint != nullptr)
+    change.hints = hints_of(*attr->qp_hint);
   if (const int error = qp->shell->modify(change); error != 0) return error;
   follow_hint(*qp);
   return 0;

@@ -168,6 +168,15 @@ TEST_F(ConnectedApi, Hints) {
   with_hint.qp_hint = hint;
   ASSERT_EQ(mrc_modify_qp(qp, &vattr, IBV_QP_STATE, &with_hint, MRC_QP_HINT), 0);
   expect_wrong({{"destroy: in use", [&] { return mrc_destroy_qp_hint(hint); }, -1, EBUSY}});
+  const auto heard = [&] {  // MRC-API-023
+    std::uint32_t qpn = 0;
+    mrc_get_qpn(qp, &qpn);
+    return device->find(mrc::Qpn(qpn))->attributes().hints.remote_recv_peers;
+  };
+  EXPECT_EQ(heard(), 0u);
+  attr.num_remote_recv_peers = 5;
+  ASSERT_EQ(mrc_modify_qp_hint(hint, &attr, MRC_QP_HINT_NUM_REMOTE_RECV_PEERS), 0);
+  EXPECT_EQ(heard(), 5u);
   vattr.qp_state = IBV_QPS_RESET;
   ASSERT_EQ(mrc_modify_qp(qp, &vattr, IBV_QP_STATE, nullptr, 0), 0);
   EXPECT_EQ(mrc_destroy_qp_hint(hint), 0);

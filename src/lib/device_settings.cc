@@ -57,6 +57,12 @@ Result<DeviceSettings> read_device_settings() {
   s.aside = aside * 1us;
   if (!read_cc(s))
     return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
+  if (const char* text = std::getenv("MRC_DSCP")) {
+    if (auto read = read_dscp(text, s.wire); !read) return read.error();
+  }
+  if (const char* text = std::getenv("MRC_LEVELS")) {
+    if (auto read = read_levels(text, s.scheduler); !read) return read.error();
+  }
   return s;
 }
 

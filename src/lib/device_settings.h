@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "engine/congestion_profile.h"
+#include "nic/settings.h"
+#include "wire/settings.h"
 
 namespace mrc::lib {
 
@@ -16,7 +19,9 @@ struct DeviceSettings {
   bool icrc = true;               // MRC_ICRC: off only where the network is trusted at both ends
   engine::CcAlgorithm cc = engine::CcAlgorithm::nscc;  // MRC_CC: nscc, off, or constant:BYTES
   std::uint32_t cc_window = 0;                         // of `constant`
-  Duration spin = 50us;  // MRC_SPIN_US: how long the progress thread looks before it sleeps
+  wire::Settings wire;               // MRC_DSCP: its class numbers, as in control=46,trimmable=18
+  nic::SchedulerSettings scheduler;  // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
+  Duration spin = 50us;              // MRC_SPIN_US: how long the progress thread looks before it sleeps
   /// MRC_ASIDE_US: the progress thread leaves the work to an application that polled within this. 0: it never
   /// does, so that several devices of one process are driven side by side.
   Duration aside = 500us;
@@ -24,6 +29,10 @@ struct DeviceSettings {
   std::uint16_t last_source_port = 65535;
   std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together
 };
+
+/// The two settings of quality of service, from their words. EINVAL says what they may be.
+Status read_dscp(std::string_view text, wire::Settings& out);
+Status read_levels(std::string_view text, nic::SchedulerSettings& out);
 
 /// From the environment. EINVAL names the variable and what it may be.
 Result<DeviceSettings> read_device_settings();

@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/psn.h"
 #include "base/time.h"
+#include "engine/congestion.h"
 #include "engine/types.h"
 #include "node/profile_types.h"
 #include "wire/packet.h"
@@ -133,14 +134,14 @@ struct PlaneStatus {
 
 /// What the QPs of this process have done, those that are gone not counted.
 struct DeviceCounters {
-  std::uint64_t packets = 0;   // data packets sent, repairs included
+  std::uint64_t packets = 0;  // data packets sent, repairs included
   std::uint64_t repairs = 0;
   std::uint64_t timeouts = 0;  // packets given up for the ACK timeout
   std::uint64_t probes = 0;
   std::uint64_t received = 0;  // data packets
   std::uint64_t duplicates = 0;
-  std::uint64_t refused = 0;   // arrivals that were no packet for us, whatever the reason
-  std::uint64_t overrun = 0;   // arrivals that the kernel dropped because nobody read them in time
+  std::uint64_t refused = 0;  // arrivals that were no packet for us, whatever the reason
+  std::uint64_t overrun = 0;  // arrivals that the kernel dropped because nobody read them in time
 };
 
 /// Everything that modify_qp can set, after validation, as one value; each transition reads what it needs.
@@ -151,6 +152,7 @@ struct QpAttributes {
   bool remote_read = false;
   std::uint64_t ev_profile = 0;  // 0: the provider's own set
   std::uint64_t cc_profile = 0;  // 0: default NSCC
+  engine::CongestionHints hints;
   // to RTR
   Gid remote_gid{};
   std::uint8_t sgid_index = 0;

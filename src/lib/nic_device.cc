@@ -6,6 +6,7 @@
 
 #include "lib/nic_cq.h"
 #include "lib/nic_qp.h"
+#include "wire/datagram.h"
 
 namespace mrc::lib {
 
@@ -174,6 +175,10 @@ void NicDevice::listen(DeviceListener* listener) {
 void NicDevice::unlisten(DeviceListener* listener) {
   const std::lock_guard telling(tell_mutex_);
   listeners_.erase(listener);
+}
+
+bool NicDevice::may_send_in(std::uint8_t dscp) const {
+  return dscp == nic::kDscpByClass || !wire::is_trimmed(wire::class_of(dscp, settings_.wire));
 }
 
 bool NicDevice::owns(const Gid& gid) const {

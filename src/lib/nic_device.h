@@ -83,6 +83,8 @@ class NicDevice final : public Device,
   /// Accesses beyond those of the NIC: reads stay on this device. Null when the key does not allow it.
   std::byte* readable(nic::PdId pd, std::uint32_t rkey, std::uint64_t va, std::uint64_t length) const;
   bool owns(const Gid& gid) const;
+  /// Data in a class that says "trimmed" would be taken for packets without their bytes.
+  bool may_send_in(std::uint8_t dscp) const;
   /// Narrates what QPs with an EV profile see of their paths.
   engine::EventSink* path_sink() { return this; }
   /// What a CC profile says, from when a QP names it.
@@ -114,8 +116,7 @@ class NicDevice final : public Device,
   // node::ProfileListener
   void on_ev_denied(std::uint64_t profile, std::uint32_t slot, bool denied) override;
   // nic::CongestionMaker
-  std::unique_ptr<engine::Congestion> make(std::uint64_t profile, const nic::Peer& peer,
-                                           std::uint16_t path_mtu) override;
+  std::unique_ptr<engine::Congestion> make(const nic::CongestionRequest& request) override;
 
   struct Notice {
     enum class Kind : std::uint8_t { cq_event, cq_overrun, qp_fatal, qp_access, established, port };

@@ -59,6 +59,7 @@ Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
   if (auto opened = device->open_ports(); !opened) return opened.error();
   device->nic_ = std::make_unique<nic::Nic>(device->nic_config());
   datapath::DriverSettings driving;
+  driving.wire = settings.wire;
   driving.wire.udp_port = settings.udp_port;
   driving.wire.check_icrc = driving.wire.emit_icrc = settings.icrc;
   std::vector<port::Port*> ports;
@@ -94,6 +95,7 @@ nic::NicConfig NicDevice::nic_config() {
   const port::QpnRange range = ports_.front()->qpns();
   config.qpns = {range.first, range.last, static_cast<std::uint32_t>(random_word())};
   config.paths = make_auto_paths();
+  config.scheduler = settings_.scheduler;
   config.congestion = this;
   config.observer = this;
   config.key_secret = {random_word(), random_word()};
@@ -127,17 +129,18 @@ nic::PathTable NicDevice::make_auto_paths() {
   return std::make_shared<const std::vector<engine::Path>>(std::move(paths));
 }
 
-std::unique_ptr<engine::Congestion> NicDevice::make(std::uint64_t id, const nic::Peer&,
-                                                    std::uint16_t path_mtu) {
-  if (const auto named = cc_profiles_.find(id); id != 0 && named != cc_profiles_.end()) {
-    if (auto made = engine::make_congestion(named->second)) return std::move(*made);
+std::unique_ptr<engine::Congestion> NicDevice::make(const nic::CongestionRequest& request) {
+  const auto named = cc_profiles_.find(request.cc_profile);
+  if (request.cc_profile != 0 && named != cc_profiles_.end()) {
+    if (auto made = engine::make_congestion(named->second, request.hints, request.seed))
+      return std::move(*made);
   }
   engine::LinkFacts facts;
-  facts.mtu = engine::cc_bytes_max(path_mtu);
+  facts.mtu = engine::cc_bytes_max(request.path_mtu);
   engine::CcProfile profile = engine::CcProfile::defaults(facts);
   profile.algorithm = settings_.cc;
   if (settings_.cc == engine::CcAlgorithm::constant) profile.nscc.max_cwnd = settings_.cc_window;
-  auto made = engine::make_congestion(profile);
+  auto made = engine::make_congestion(profile, request.hints, request.seed);
   MRC_CHECK(made);
   return std::move(*made);
 }

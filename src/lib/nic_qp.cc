@@ -26,6 +26,26 @@ nic::PathTable paths_of(const node::EvSet& set) {
   return std::make_shared<const std::vector<engine::Path>>(std::move(paths));
 }
 
+engine::RequestorSettings requestor_settings(const QpAttributes& a) {
+  engine::RequestorSettings s;
+  s.timeout = a.timeout == 0 ? kLongestTimeout : a.timeout;
+  s.linear_retries = a.linear_retries;
+  s.exponential_retries = a.timeout == 0 ? engine::kRetryForEver : a.exponential_retries;
+  s.trimmable = a.peer_trim_nack;
+  return s;
+}
+
+/// Traffic class 0 is what programs pass that have no wish: the deployment's classes.
+std::uint8_t dscp_of(const QpAttributes& a) {
+  return a.traffic_class == 0 ? nic::kDscpByClass : static_cast<std::uint8_t>(a.traffic_class >> 2);
+}
+
+/// What the two ends agreed on before the first packet.
+bool same_connection(const QpAttributes& a, const QpAttributes& b) {
+  return a.remote_gid == b.remote_gid && a.remote_qpn == b.remote_qpn && a.receive_psn == b.receive_psn &&
+         a.send_psn == b.send_psn && a.path_mtu == b.path_mtu;
+}
+
 }  // namespace
 
 NicCq& NicQp::send_cq() const { return static_cast<NicCq&>(*init_.send_cq); }
@@ -47,8 +67,13 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
   if (!device_.alive()) return ENODEV;
   nic::Nic& nic = device_.nic();
   const Time now = steady_now();
-  if (next == qp_->state && next != QpState::reset) return attributes_ = attributes, 0;
   int error = EINVAL;
+  if (next == qp_->state && next != QpState::reset) {
+    error = change_in_place(attributes);
+    if (error == 0) attributes_ = attributes;
+    device_.transmit_soon(now, true);
+    return error;
+  }
   switch (next) {
     case QpState::reset:
       reads_.clear();
@@ -68,7 +93,28 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
   return error;
 }
 
+// MRC-API-024: a change without a transition takes effect: profiles and hints before the QP is connected;
+// afterwards hints, class, service level, access, timeout and retries.
+int NicQp::change_in_place(const QpAttributes& a) {
+  if (qp_->state == QpState::init) {
+    if (a.ev_profile == attributes_.ev_profile && a.cc_profile == attributes_.cc_profile) return 0;
+    const QpAttributes before = attributes_;
+    release_profiles();
+    const int error = acquire_profiles(a);
+    if (error != 0) acquire_profiles(before);
+    return error;
+  }
+  if (!qp_->engine) return 0;
+  if (!same_connection(a, attributes_) || !device_.may_send_in(dscp_of(a))) return EINVAL;
+  return device_.nic().adjust(*qp_, {.remote_write = a.remote_write,
+                                     .service_level = a.service_level,
+                                     .dscp = dscp_of(a),
+                                     .hints = a.hints,
+                                     .requestor = requestor_settings(a)});
+}
+
 int NicQp::connect(Time now, const QpAttributes& a) {
+  if (!device_.may_send_in(dscp_of(a))) return EINVAL;
   const auto addresses = device_.peer_addresses(a.remote_gid, a.port);
   nic::QpConnect c;
   c.peer.bytes = a.remote_gid;
@@ -81,8 +127,9 @@ int NicQp::connect(Time now, const QpAttributes& a) {
   c.dynamic_mpr = a.dynamic_mpr;
   c.remote_write = a.remote_write;
   c.service_level = a.service_level;
-  if (a.traffic_class != 0) c.dscp = static_cast<std::uint8_t>(a.traffic_class >> 2);
+  c.dscp = dscp_of(a);
   c.cc_profile = a.cc_profile;
+  c.hints = a.hints;
   c.path_settings.spray_unit = device_.settings().spray_unit;
   c.responder.trim_nack = a.peer_trim_nack;
   c.responder.service_time = a.peer_service_time;
@@ -103,10 +150,7 @@ int NicQp::start(Time now, const QpAttributes& a) {
   s.send_psn = a.send_psn;
   s.mpr = a.mpr;
   s.max_wimm = a.max_wimm;
-  s.requestor.timeout = a.timeout == 0 ? kLongestTimeout : a.timeout;
-  s.requestor.linear_retries = a.linear_retries;
-  s.requestor.exponential_retries = a.timeout == 0 ? engine::kRetryForEver : a.exponential_retries;
-  s.requestor.trimmable = a.peer_trim_nack;
+  s.requestor = requestor_settings(a);
   return device_.nic().start(now, *qp_, s);
 }
 

@@ -50,6 +50,7 @@ class NicQp final : public QueuePair {
     std::vector<Sge> sges;
   };
   int acquire_profiles(const QpAttributes& attributes);
+  int change_in_place(const QpAttributes& attributes);
   int connect(Time now, const QpAttributes& attributes);
   int start(Time now, const QpAttributes& attributes);
   int post_one(Time now, const SendRequest& request);

@@ -80,6 +80,7 @@ QpRecord make_record(QpKind kind) {
 void store(const QpChange& change, QpRecord& record) {
   if (change.verbs != nullptr) store_verbs(*change.verbs, change.verbs_mask, record.verbs);
   if (change.mrc != nullptr) store_mrc(*change.mrc, change.mrc_mask, record);
+  if ((change.mrc_mask & MRC_QP_HINT) != 0) record.hints = change.hints;
   derive_timers(change, record);
 }
 
@@ -92,6 +93,7 @@ QpAttributes to_attributes(const QpRecord& record) {
   out.remote_read = (v.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0;
   out.ev_profile = m.profile.ev_profile_id;
   out.cc_profile = m.profile.cc_profile_id;
+  out.hints = record.hints;
   std::memcpy(out.remote_gid.data(), v.ah_attr.grh.dgid.raw, out.remote_gid.size());
   out.sgid_index = v.ah_attr.grh.sgid_index;
   out.traffic_class = v.ah_attr.grh.traffic_class;

@@ -82,6 +82,12 @@ int QpShell::modify(const QpChange& change) {
   return 0;
 }
 
+void QpShell::note_hints(const engine::CongestionHints& hints) {
+  const std::lock_guard lock(mutex_);
+  record_.hints = hints;
+  if (queue_->state() != engine::QpState::reset) queue_->modify(queue_->state(), to_attributes(record_));
+}
+
 QpRecord QpShell::query() const {
   const std::lock_guard lock(mutex_);
   QpRecord out = record_;

@@ -30,6 +30,8 @@ class QpShell final : public QpListener {
   int close();
 
   int modify(const QpChange& change);
+  /// The hint that the QP was given says something else.
+  void note_hints(const engine::CongestionHints& hints);
   /// Attributes as last set, with state and capacities as they are.
   QpRecord query() const;
 

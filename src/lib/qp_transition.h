@@ -19,8 +19,9 @@ enum class QpKind : std::uint8_t { rc, mrc };
 struct QpRecord {
   ibv_qp_attr verbs{};
   mrc_qp_attr mrc{};
-  bool mrc_timeout = false;  // MRC_QP_TIMEOUT was given: IBV_QP_TIMEOUT no longer counts
-  bool mrc_retry = false;    // the same for MRC_QP_RETRY_CNT
+  bool mrc_timeout = false;       // MRC_QP_TIMEOUT was given: IBV_QP_TIMEOUT no longer counts
+  bool mrc_retry = false;         // the same for MRC_QP_RETRY_CNT
+  engine::CongestionHints hints;  // what the hint said when it was given
 };
 
 struct QpChange {
@@ -28,6 +29,7 @@ struct QpChange {
   int verbs_mask = 0;
   const mrc_qp_attr* mrc = nullptr;
   int mrc_mask = 0;
+  engine::CongestionHints hints;  // of the hint that mrc names
 };
 
 /// A QP's values before anything is set.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "nic/settings.h"
+
 namespace mrc::lib {
 namespace {
 
@@ -13,6 +15,7 @@ int check_address(const ibv_ah_attr& address, const QpSurroundings& around) {
   if (address.is_global == 0) return EINVAL;  // RoCE has no local identifiers
   if (address.port_num < 1 || address.port_num > around.port_count()) return EINVAL;
   if (address.grh.sgid_index >= around.gid_count(PortId(address.port_num))) return EINVAL;
+  if (address.sl >= nic::kServiceLevels) return EINVAL;
   const auto* gid = address.grh.dgid.raw;
   const bool unspecified = std::all_of(gid, gid + 16, [](std::uint8_t byte) { return byte == 0; });
   return unspecified || gid[0] == 0xff ? EINVAL : 0;  // nobody, or a multicast group

@@ -49,7 +49,8 @@ Nic::Nic(const NicConfig& config)
       qps_(config.limits.qps, config.qpns),
       scheduler_(config.scheduler),
       endpoint_(config.limits, config.endpoint, config.paths, config.seed, timers_),
-      up_(config.ports) {}
+      up_(config.ports),
+      seeds_(config.seed) {}
 
 Nic::~Nic() {
   qps_.for_each([&](Qp& qp) { detach(Time::max(), qp); });
@@ -62,13 +63,17 @@ int Nic::init(Qp& qp) {
   return 0;
 }
 
+// MRC-NIC-014: hints of QPs reach the controller that they share, and no two controllers have one seed.
 CongestionContext& Nic::context_for(Peer& peer, const QpConnect& connect) {
   for (auto& context : peer.contexts) {
-    if (context->profile == connect.cc_profile) return *context;
+    if (context->profile != connect.cc_profile) continue;
+    context->note_hints(connect.hints);
+    return *context;
   }
-  auto congestion = config_.congestion->make(connect.cc_profile, peer, connect.path_mtu);
+  auto congestion = config_.congestion->make({connect.cc_profile, peer, connect.path_mtu, connect.hints,
+                                              static_cast<std::uint32_t>(seeds_.next() >> 32)});
   return *peer.contexts.emplace_back(
-      std::make_unique<CongestionContext>(peer, connect.cc_profile, std::move(congestion)));
+      std::make_unique<CongestionContext>(peer, connect.cc_profile, connect.hints, std::move(congestion)));
 }
 
 int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
@@ -80,6 +85,7 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   qp.context = &context_for(*qp.peer, connect);
   ++qp.context->users;
   qp.service_level = connect.service_level;
+  qp.context->waiting.admit(qp.service_level);
   qp.dscp = connect.dscp;
   qp.quantum = std::max(config_.scheduler.quantum, connect.path_settings.spray_unit);
   qp.remote_write = connect.remote_write;
@@ -110,6 +116,26 @@ int Nic::start(Time now, Qp& qp, const QpSend& send) {
   qp.state = QpState::rts;
   touch(qp);
   return 0;
+}
+
+// MRC-NIC-015: access, class, service level, hints, timeout and retries change while a QP runs.
+int Nic::adjust(Qp& qp, const QpAdjust& to) {
+  if (!qp.engine || to.service_level >= kServiceLevels) return EINVAL;
+  qp.remote_write = to.remote_write;
+  qp.dscp = to.dscp;
+  set_level(qp, to.service_level);
+  qp.context->note_hints(to.hints);
+  qp.engine->set_retries(to.requestor);
+  touch(qp);
+  return 0;
+}
+
+/// It stands in one queue at most: it leaves that, and comes back by its new level.
+void Nic::set_level(Qp& qp, std::uint8_t level) {
+  if (level == qp.service_level) return;
+  scheduler_.park(qp);
+  qp.service_level = level;
+  qp.context->waiting.admit(level);
 }
 
 int Nic::stop(Time now, Qp& qp) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/counters.h"
+#include "base/prng.h"
 #include "engine/queue_pair.h"
 #include "nic/endpoint.h"
 #include "nic/peer.h"
@@ -18,11 +19,19 @@
 
 namespace mrc::nic {
 
+/// What a congestion controller is made for and from.
+struct CongestionRequest {
+  std::uint64_t cc_profile;
+  const Peer& peer;
+  std::uint16_t path_mtu;
+  engine::CongestionHints hints;  // of the QP that asks
+  std::uint32_t seed;             // its own: senders that pace must not pace in step
+};
+
 /// Makes congestion controllers: one per destination and CC profile, when the first QP of the two meets.
 class CongestionMaker {
  public:
-  virtual std::unique_ptr<engine::Congestion> make(std::uint64_t cc_profile, const Peer& peer,
-                                                   std::uint16_t path_mtu) = 0;
+  virtual std::unique_ptr<engine::Congestion> make(const CongestionRequest& request) = 0;
 
  protected:
   ~CongestionMaker() = default;
@@ -113,6 +122,7 @@ class Nic {
   int init(Qp& qp);                                         // RESET -> INIT
   int connect(Time now, Qp& qp, const QpConnect& connect);  // INIT -> RTR
   int start(Time now, Qp& qp, const QpSend& send);          // RTR -> RTS
+  int adjust(Qp& qp, const QpAdjust& to);                   // RTR or RTS: what may change while it runs
   int stop(Time now, Qp& qp);                               // any -> ERR: everything outstanding is flushed
   int reset(Time now, Qp& qp);  // any -> RESET: everything outstanding is forgotten
   /// Its completions are taken out of its CQs. REQUIRES: nobody polls those at the moment.
@@ -153,6 +163,7 @@ class Nic {
  private:
   // nic.cc: QPs
   CongestionContext& context_for(Peer& peer, const QpConnect& connect);
+  void set_level(Qp& qp, std::uint8_t level);
   void detach(Time now, Qp& qp);
   int flush_receive(Qp& qp, std::uint64_t wr_id);
 
@@ -186,9 +197,10 @@ class Nic {
   Scheduler scheduler_;
   Endpoint endpoint_;
   List<Qp, TouchTag> touched_;
-  List<Qp, WaitTag> starved_;  // of records
-  Qp* sending_ = nullptr;      // sent the last packet, and is not settled yet
+  LevelQueue starved_;     // of records
+  Qp* sending_ = nullptr;  // sent the last packet, and is not settled yet
   PortMask up_;
+  Prng seeds_;  // of congestion controllers
   Counters<Verdict, kVerdictCount> verdicts_;
 };
 

@@ -7,6 +7,16 @@ namespace mrc::nic {
 
 using engine::QpState;
 
+namespace {
+
+// MRC-NIC-013: the QP's own class is for its data and for the probes that stand for data; control packets and
+// repairs have classes of their own.
+bool keeps_qp_class(wire::TrafficClass c) {
+  return c == wire::TrafficClass::trimmable || c == wire::TrafficClass::no_trim;
+}
+
+}  // namespace
+
 void Nic::settle(Time now) {
   while (!touched_.empty()) settle(now, touched_.pop_front());
 }
@@ -52,7 +62,7 @@ void Nic::wake(CongestionContext& context) {
   auto room = static_cast<std::int64_t>(std::min<std::uint64_t>(window, INT64_MAX / 2)) -
               context.congestion->in_flight();
   while (!context.waiting.empty() && room > 0) {
-    Qp& qp = context.waiting.front();
+    Qp& qp = context.waiting.next(config_.scheduler);
     if (!context.congestion->may_send(qp.packet_bytes)) break;
     scheduler_.make_ready(qp);
     room -= qp.packet_bytes;
@@ -61,7 +71,7 @@ void Nic::wake(CongestionContext& context) {
 
 void Nic::wake_for_records() {
   for (std::size_t slabs = pool_.free_slabs(); slabs > 0 && !starved_.empty(); --slabs) {
-    scheduler_.make_ready(starved_.front());
+    scheduler_.make_ready(starved_.next(config_.scheduler));
   }
 }
 
@@ -124,6 +134,8 @@ bool Nic::send_data(Time now, PortMask room, Departure& out) {
     if (qp == nullptr) return false;
     if (send_from(now, *qp, room, out)) {
       scheduler_.note_sent(*qp);
+      qp->context->waiting.charge(*qp);
+      starved_.charge(*qp);
       return true;
     }
     every_port ? park(*qp) : scheduler_.yield(*qp);
@@ -145,8 +157,7 @@ bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out) {
     }
     out.to = qp.peer->address(out.transmit.envelope.port);
     out.peer = qp.peer->index;
-    const bool control = out.transmit.envelope.traffic_class == wire::TrafficClass::control;
-    out.dscp = control ? kDscpByClass : qp.dscp;
+    out.dscp = keeps_qp_class(out.transmit.envelope.traffic_class) ? qp.dscp : kDscpByClass;
     return true;
   }
   return false;

@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "engine/congestion.h"
+#include "nic/level_queue.h"
 #include "nic/list.h"
 #include "nic/timer_heap.h"
 #include "wire/address.h"
@@ -21,19 +22,27 @@ using Gid = wire::IpAddress;  // the simulator writes node numbers into it
 
 struct Qp;
 struct Peer;
-struct WaitTag;
 struct PeerTag;
 struct AnnounceTag;
 
 /// One congestion controller per destination and CC profile. QPs whose data waits for its window queue here.
 struct CongestionContext : Timed {
-  CongestionContext(Peer& p, std::uint64_t id, std::unique_ptr<engine::Congestion> c)
-      : Timed(TimedKind::congestion), peer(p), profile(id), congestion(std::move(c)) {}
+  CongestionContext(Peer& p, std::uint64_t id, const engine::CongestionHints& h,
+                    std::unique_ptr<engine::Congestion> c)
+      : Timed(TimedKind::congestion), peer(p), profile(id), hints(h), congestion(std::move(c)) {}
+
+  /// The latest word counts: all QPs toward the destination share what it is about.
+  void note_hints(const engine::CongestionHints& said) {
+    if (said == hints || said == engine::CongestionHints{}) return;
+    hints = said;
+    congestion->on_hints(said);
+  }
 
   Peer& peer;
   std::uint64_t profile;
+  engine::CongestionHints hints;
   std::unique_ptr<engine::Congestion> congestion;
-  List<Qp, WaitTag> waiting;
+  WaitingQps waiting;
   std::uint32_t users = 0;
 };
 

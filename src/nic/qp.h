@@ -47,6 +47,7 @@ struct QpConnect {
   std::uint8_t service_level = 0;    // 0 .. kServiceLevels-1
   std::uint8_t dscp = kDscpByClass;  // of its data packets
   std::uint64_t cc_profile = 0;
+  engine::CongestionHints hints;
   PathTable paths;  // null: the NIC's own
   engine::PathSettings path_settings;
   engine::EventSink* sink = nullptr;  // null: the NIC's own
@@ -59,6 +60,15 @@ struct QpSend {
   std::uint8_t mpr = engine::kMinMpr;
   std::uint16_t max_wimm = 32;
   engine::RequestorSettings requestor;
+};
+
+/// What may change while a QP runs.
+struct QpAdjust {
+  bool remote_write = true;
+  std::uint8_t service_level = 0;
+  std::uint8_t dscp = kDscpByClass;
+  engine::CongestionHints hints;
+  engine::RequestorSettings requestor;  // timeout and retries; the rest is as it was at the start
 };
 
 struct TouchTag;    // had an input: to be drained

@@ -1,9 +1,9 @@
 // Whose turn it is to send: control packets first, then data by service level, round robin within a level.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
+#include "nic/level_queue.h"
 #include "nic/qp.h"
 #include "nic/settings.h"
 
@@ -31,14 +31,11 @@ class Scheduler {
   List<Qp, ControlTag> control;
 
  private:
-  int pick_level();
   void rotate(Qp& qp);
 
   SchedulerSettings settings_;
-  std::array<List<Qp, WaitTag>, kServiceLevels> levels_;
-  std::array<std::int16_t, kServiceLevels> credit_{};  // weighted: packets that the level may still send
-  std::uint32_t waiting_ = 0;                          // bit per level that has somebody in turn
-  std::uint32_t ready_ = 0;                            // QPs in turn
+  LevelQueue turns_;
+  std::uint32_t ready_ = 0;  // QPs in turn
 };
 
 }  // namespace mrc::nic

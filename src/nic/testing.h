@@ -30,6 +30,9 @@ class FixedWindow final : public engine::Congestion {
   }
   std::uint64_t window() const override { return window_; }
   std::int64_t in_flight() const override { return in_flight_; }
+  void on_hints(const engine::CongestionHints& hints) override { hinted.push_back(hints.remote_recv_peers); }
+
+  std::vector<std::uint32_t> hinted;
 
  private:
   std::uint64_t window_;
@@ -43,8 +46,12 @@ class FixedWindows final : public CongestionMaker {
   std::uint64_t bytes = 1 << 20;
   Duration gap{};
   int made = 0;
-  std::unique_ptr<engine::Congestion> make(std::uint64_t, const Peer&, std::uint16_t) override {
+  std::vector<engine::CongestionHints> hints;
+  std::vector<std::uint32_t> seeds;
+  std::unique_ptr<engine::Congestion> make(const CongestionRequest& request) override {
     ++made;
+    hints.push_back(request.hints);
+    seeds.push_back(request.seed);
     return std::make_unique<FixedWindow>(bytes, gap);
   }
 };

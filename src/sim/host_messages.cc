@@ -6,7 +6,7 @@
 
 namespace mrc::sim {
 
-std::unique_ptr<engine::Congestion> HostNode::make(std::uint64_t, const nic::Peer&, std::uint16_t) {
+std::unique_ptr<engine::Congestion> HostNode::make(const nic::CongestionRequest&) {
   auto made = engine::make_congestion(plan_.cc_profile(), plan_.settings.hints, self_ + 1);
   MRC_CHECK(made);
   return std::move(*made);

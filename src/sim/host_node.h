@@ -87,7 +87,7 @@ class HostNode final : private Actions, private nic::CongestionMaker {
   void wait(Ps delay, std::uint64_t token) override;
   void signal(Host host, std::uint64_t word) override;
   // CongestionMaker
-  std::unique_ptr<engine::Congestion> make(std::uint64_t, const nic::Peer& peer, std::uint16_t) override;
+  std::unique_ptr<engine::Congestion> make(const nic::CongestionRequest& request) override;
 
   // host_node.cc
   void arrive(const Transit& t);
