@@ -59,10 +59,20 @@ void Outbox::open_train(const wire::Datagram& around, const nic::Departure& pack
   train.source_port = around.source_port;
   train.flow_label = around.flow_label;
   train.tos = around.traffic_class;
+  if (packet.carrier != nullptr) return encapsulate(*packet.carrier, notes_.back());
   // The EV itself stays in the inner header, for the echo.
   if (settings_.routes != nullptr && capabilities_.outer_ip &&
       !settings_.routes->find(to, packet.transmit.envelope.ev, notes_.back().route))
     notes_.back().route.carriers = 0;
+}
+
+/// The QP's EV profile says what the outer header holds.
+void Outbox::encapsulate(const nic::Carrier& carrier, Train& note) {
+  note.route.first = {carrier.first.bytes, 0};
+  note.route.carriers = 1;
+  if (!carrier.second) return;
+  note.route.next = {carrier.second->bytes, 0};
+  note.route.carriers = 2;
 }
 
 void Outbox::add(const nic::Departure& packet) {

@@ -50,6 +50,7 @@ class Outbox {
 
   bool joins(const wire::Datagram& around, const nic::Departure& packet, std::uint32_t size) const;
   void open_train(const wire::Datagram& around, const nic::Departure& packet, std::uint32_t size);
+  static void encapsulate(const nic::Carrier& carrier, Train& note);
   void write(const nic::Departure& packet, const wire::Datagram& around, Shape shape);
   void append(const void* data, std::size_t size);
 

@@ -41,6 +41,16 @@ bool read_cc(DeviceSettings& settings) {
   return error == std::errc{} && end == digits.end() && settings.cc_window >= 8192;
 }
 
+bool read_port(DeviceSettings& settings) {
+  const char* text = std::getenv("MRC_PORT");
+  if (text == nullptr) return true;
+  const std::string_view word = text;
+  if (word == "udp") return settings.port = PortKind::udp, true;
+  if (word == "packet") return settings.port = PortKind::packet, true;
+  if (word == "xdp") return settings.port = PortKind::xdp, true;
+  return false;
+}
+
 }  // namespace
 
 Result<DeviceSettings> read_device_settings() {
@@ -57,6 +67,7 @@ Result<DeviceSettings> read_device_settings() {
   s.aside = aside * 1us;
   if (!read_cc(s))
     return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
+  if (!read_port(s)) return Error{EINVAL, "MRC_PORT must be udp, packet or xdp"};
   if (const char* text = std::getenv("MRC_DSCP")) {
     if (auto read = read_dscp(text, s.wire); !read) return read.error();
   }

@@ -12,7 +12,15 @@
 
 namespace mrc::lib {
 
+/// How packets reach the wire.
+enum class PortKind : std::uint8_t {
+  udp,     // sockets: no privileges, several processes per address
+  packet,  // whole frames through packet sockets: SRv6 as specified; CAP_NET_RAW, one process per address
+  xdp,     // the same through AF_XDP; CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW, one process per interface
+};
+
 struct DeviceSettings {
+  PortKind port = PortKind::udp;  // MRC_PORT: udp, packet or xdp
   std::uint16_t udp_port = 4791;  // MRC_UDP_PORT
   std::uint8_t spray_unit = 1;    // MRC_SPRAY_UNIT: packets in a row on one EV; 1 is the conformant mode
   std::uint16_t evs = 128;        // MRC_EVS: of a QP that names no profile, over all ports

@@ -53,9 +53,10 @@ struct GidEntry {
 
 /// A port as it is now.
 struct PortStatus {
-  bool admin_enabled = true;   // the controller's word
-  bool link_up = false;        // the interface's word
-  std::uint32_t link_mtu = 0;  // bytes after the Ethernet header
+  bool admin_enabled = true;      // the controller's word
+  bool link_up = false;           // the interface's word
+  std::uint32_t link_mtu = 0;     // bytes after the Ethernet header
+  std::uint32_t outer_bytes = 0;  // of those, what SRv6 may need for its own headers
   std::uint64_t bits_per_second = 0;
   bool active() const { return admin_enabled && link_up; }
 };

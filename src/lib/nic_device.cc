@@ -9,6 +9,11 @@
 #include "wire/datagram.h"
 
 namespace mrc::lib {
+namespace {
+
+constexpr std::uint32_t kSrv6Bytes = 64;  // an outer IPv6 header and a segment routing header of one segment
+
+}  // namespace
 
 PortStatus NicDevice::port_status(PortId port) const {
   const std::lock_guard lock(mutex_);
@@ -17,6 +22,7 @@ PortStatus NicDevice::port_status(PortId port) const {
   return {.admin_enabled = driver_->port_admin(port),
           .link_up = link.up,
           .link_mtu = link.mtu,
+          .outer_bytes = ports_[port.value - 1u]->capabilities().outer_ip ? kSrv6Bytes : 0,
           .bits_per_second = link.bits_per_second};
 }
 

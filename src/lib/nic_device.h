@@ -19,7 +19,7 @@
 #include "nic/nic.h"
 #include "node/profile_store.h"
 #include "port/seat.h"
-#include "port/udp_port.h"
+#include "port/port.h"
 
 namespace mrc::lib {
 
@@ -85,6 +85,8 @@ class NicDevice final : public Device,
   bool owns(const Gid& gid) const;
   /// Data in a class that says "trimmed" would be taken for packets without their bytes.
   bool may_send_in(std::uint8_t dscp) const;
+  /// Every port can write the outer header of SRv6.
+  bool encapsulates() const;
   /// Narrates what QPs with an EV profile see of their paths.
   engine::EventSink* path_sink() { return this; }
   /// What a CC profile says, from when a QP names it.
@@ -137,7 +139,7 @@ class NicDevice final : public Device,
   std::map<std::uint64_t, engine::CcProfile> cc_profiles_;
   Limits limits_;
   std::shared_ptr<port::Seat> seat_;
-  std::vector<std::unique_ptr<port::UdpPort>> ports_;
+  std::vector<std::unique_ptr<port::Port>> ports_;
   mutable std::mutex mutex_;
   std::mutex tell_mutex_;
   std::unique_ptr<nic::Nic> nic_;

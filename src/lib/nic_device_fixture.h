@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
@@ -60,9 +61,10 @@ inline std::shared_ptr<NicDevice> open(const DeviceConfig& config, const DeviceS
 
 struct Side {
   explicit Side(const DeviceConfig& config, const DeviceSettings& with = settings())
-      : device(open(config, with)), memory(1 << 20) {
+      : Side(open(config, with)) {}
+  explicit Side(std::shared_ptr<NicDevice> opened) : device(std::move(opened)), memory(1 << 20) {
     for (std::size_t i = 0; i < memory.size(); ++i)
-      memory[i] = static_cast<char>(i * 31 + config.name.size());
+      memory[i] = static_cast<char>(i * 31 + device->config().ports[0].address[15]);
     pd = *device->create_pd();
     cq = *device->create_cq(256, &ear);
     region = *device->register_memory(pd, memory.data(), memory.size(),
@@ -88,13 +90,13 @@ struct Side {
   std::uint64_t va(std::size_t offset) const {
     return reinterpret_cast<std::uint64_t>(memory.data()) + offset;
   }
-  /// Polls until n completions are in, or gives up.
+  /// Polls until n completions are in and takes no more, or gives up.
   std::vector<WorkCompletion> poll(std::size_t n) {
     std::vector<WorkCompletion> all;
     const Time end = steady_now() + 20s;
     WorkCompletion some[4];
     while (all.size() < n && steady_now() < end) {
-      const int got = cq->poll(some);
+      const int got = cq->poll(std::span(some, std::min<std::size_t>(4, n - all.size())));
       if (got < 0) break;
       all.insert(all.end(), some, some + got);
     }

@@ -8,6 +8,7 @@
 #include "lib/nic_cq.h"
 #include "lib/nic_device.h"
 #include "lib/nic_qp.h"
+#include "lib/open_port.h"
 #include "node/local_profiles.h"
 
 namespace mrc::lib {
@@ -70,19 +71,22 @@ Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
 }
 
 Status NicDevice::open_ports() {
-  auto seat = port::Seat::take({.udp_port = settings_.udp_port});
-  if (!seat) return seat.error();
-  seat_ = std::move(*seat);
+  if (settings_.port == PortKind::udp) {
+    auto seat = port::Seat::take({.udp_port = settings_.udp_port});
+    if (!seat) return seat.error();
+    seat_ = std::move(*seat);
+  }
   for (const PortConfig& port : config_.ports) {
-    port::UdpPortOptions options;
-    options.local.ip = port.address;
-    if (is_link_local(port.address)) options.local.scope = port.interface.index;
-    options.udp_port = settings_.udp_port;
-    auto opened = port::UdpPort::open(options, seat_);
+    auto opened = open_port(port, settings_, seat_);
     if (!opened) return opened.error();
     ports_.push_back(std::move(*opened));
   }
   return Done{};
+}
+
+bool NicDevice::encapsulates() const {
+  return std::all_of(ports_.begin(), ports_.end(),
+                     [](const auto& port) { return port->capabilities().outer_ip; });
 }
 
 nic::NicConfig NicDevice::nic_config() {

@@ -26,6 +26,20 @@ nic::PathTable paths_of(const node::EvSet& set) {
   return std::make_shared<const std::vector<engine::Path>>(std::move(paths));
 }
 
+/// SRv6: the wire bits are the uSID carrier, or two.
+nic::CarrierTable carriers_of(const node::EvSet& set) {
+  if (set.format != node::FormatMode::srv6) return nullptr;
+  std::vector<nic::Carrier> carriers;
+  for (const node::ResolvedEv& ev : set.evs) {
+    nic::Carrier& carrier = carriers.emplace_back();
+    std::memcpy(carrier.first.bytes.data(), ev.wire.data(), carrier.first.bytes.size());
+    wire::IpAddress second;
+    std::memcpy(second.bytes.data(), ev.wire.data() + carrier.first.bytes.size(), second.bytes.size());
+    if (second != wire::IpAddress{}) carrier.second = second;
+  }
+  return std::make_shared<const std::vector<nic::Carrier>>(std::move(carriers));
+}
+
 engine::RequestorSettings requestor_settings(const QpAttributes& a) {
   engine::RequestorSettings s;
   s.timeout = a.timeout == 0 ? kLongestTimeout : a.timeout;
@@ -135,6 +149,7 @@ int NicQp::connect(Time now, const QpAttributes& a) {
   c.responder.service_time = a.peer_service_time;
   if (evs_) {
     c.paths = paths_of(*evs_);
+    c.carriers = carriers_of(*evs_);
     c.path_settings.min_active = static_cast<std::uint16_t>(evs_->min_active);
     c.sink = device_.path_sink();
   }

@@ -12,7 +12,8 @@ int NicQp::acquire_profiles(const QpAttributes& a) {
     auto set = device_.profiles().acquire_ev(a.ev_profile);
     if (!set) return set.error().code;
     const bool empty = set->evs.empty();
-    const bool srv6 = set->format == node::FormatMode::srv6;  // needs a port that writes the outer header
+    // MRC-PORT-009: SRv6 profiles serve where the ports write outer headers, and are refused elsewhere.
+    const bool srv6 = set->format == node::FormatMode::srv6 && !device_.encapsulates();
     if (!empty && !srv6) evs_ = std::move(*set);
     if (empty || srv6) return device_.profiles().release_ev(a.ev_profile), EINVAL;
     reported_bad_.assign(evs_->evs.size(), false);

@@ -36,7 +36,7 @@ Error check_capacity(const ibv_qp_cap& cap, const Limits& limits) {
 
 ibv_mtu active_mtu(const PortStatus& status) {
   for (int mtu = IBV_MTU_4096; mtu > IBV_MTU_256; --mtu) {
-    if ((128u << mtu) + kHeaderBytes <= status.link_mtu) return static_cast<ibv_mtu>(mtu);
+    if ((128u << mtu) + kHeaderBytes + status.outer_bytes <= status.link_mtu) return static_cast<ibv_mtu>(mtu);
   }
   return IBV_MTU_256;
 }

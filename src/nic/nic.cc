@@ -80,6 +80,8 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   if (qp.state != QpState::init || connect.service_level >= kServiceLevels) return EINVAL;
   qp.paths = connect.paths != nullptr ? connect.paths : config_.paths;
   if (qp.paths == nullptr || qp.paths->empty()) return EINVAL;
+  if (connect.carriers != nullptr && connect.carriers->size() != qp.paths->size()) return EINVAL;
+  qp.carriers = connect.carriers;
   qp.peer = &peers_.acquire(connect.peer, connect.peer_addresses);
   qp.peer->qps.push_back(qp);
   qp.context = &context_for(*qp.peer, connect);

@@ -81,7 +81,8 @@ struct Departure {
   Gid to;                     // the peer's address at that port
   std::uint32_t peer = 0;     // Peer::index; kNoPeer for endpoint packets
   std::uint8_t dscp = kDscpByClass;
-  Payload payload;  // bytes to gather; empty where the NIC keeps none
+  const Carrier* carrier = nullptr;  // SRv6: the outer header; valid until the next call
+  Payload payload;                   // bytes to gather; empty where the NIC keeps none
 };
 inline constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
 

@@ -103,6 +103,7 @@ bool Nic::send_endpoint(Time now, PortMask room, Departure& out) {
   out.to = packet.to;
   out.peer = kNoPeer;
   out.dscp = packet.dscp;
+  out.carrier = nullptr;
   out.payload.count = 0;
   return true;
 }
@@ -157,6 +158,7 @@ bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out) {
     }
     out.to = qp.peer->address(out.transmit.envelope.port);
     out.peer = qp.peer->index;
+    out.carrier = qp.carriers == nullptr ? nullptr : &(*qp.carriers)[out.transmit.slot.value];
     out.dscp = keeps_qp_class(out.transmit.envelope.traffic_class) ? qp.dscp : kDscpByClass;
     return true;
   }

@@ -18,6 +18,14 @@ namespace mrc::nic {
 /// An EV profile: the paths of a QP, shared by all that use it.
 using PathTable = std::shared_ptr<const std::vector<engine::Path>>;
 
+/// SRv6: what each path's outer header says. One destination address, and for long paths a second carrier in
+/// a segment routing header.
+struct Carrier {
+  wire::IpAddress first;
+  std::optional<wire::IpAddress> second;
+};
+using CarrierTable = std::shared_ptr<const std::vector<Carrier>>;
+
 inline constexpr std::uint8_t kDscpByClass = 0xFF;
 
 /// What a QP is made with. The CQs outlive it.
@@ -48,7 +56,8 @@ struct QpConnect {
   std::uint8_t dscp = kDscpByClass;  // of its data packets
   std::uint64_t cc_profile = 0;
   engine::CongestionHints hints;
-  PathTable paths;  // null: the NIC's own
+  PathTable paths;        // null: the NIC's own
+  CarrierTable carriers;  // one per path, or null: no outer header
   engine::PathSettings path_settings;
   engine::EventSink* sink = nullptr;  // null: the NIC's own
   engine::ResponderSettings responder;
@@ -97,6 +106,7 @@ struct Qp : Timed, Link<TouchTag>, Link<ControlTag>, Link<WaitTag>, Link<PeerTag
   Peer* peer = nullptr;
   CongestionContext* context = nullptr;
   PathTable paths;
+  CarrierTable carriers;
   Gather gather;
   std::vector<std::uint64_t> early_receives;  // posted in INIT, before there is an engine
   std::optional<engine::QueuePair> engine;    // from RTR on

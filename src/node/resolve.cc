@@ -25,6 +25,8 @@ EvSet resolve(const EvProfile& profile, const FormatProfile* format) {
   set.min_active = profile.min_active.value_or(1);
   set.format = format != nullptr && format->mode ? *format->mode : FormatMode::stev;
   const bool automatic = profile.mode == EvMode::automatic;
+  // The provider knows no switch: its own EVs are entropy, in whatever format they are asked for.
+  if (automatic && set.format == FormatMode::srv6) set.format = FormatMode::stev;
   const std::uint32_t used = used_bits(profile.fields);
   for (const auto& slot : profile.slots) {
     ResolvedEv path{.port = PortId(slot.value.port), .denied = slot.denied};
