@@ -35,11 +35,16 @@ void Driver::service(Time now) {
 }
 
 void Driver::follow_link(Time now, PortId port) {
-  nic_.set_port(now, port, ports_[port.value - 1u]->link().up && port_admin(port));
+  nic_.set_port(now, port, ports_[port.value - 1u]->link().up && port_admin(port) && port_address(port));
 }
 
 void Driver::set_port_admin(Time now, PortId port, bool enabled) {
   enabled ? disabled_.remove(port) : disabled_.add(port);
+  follow_link(now, port);
+}
+
+void Driver::set_port_address(Time now, PortId port, bool present) {
+  present ? homeless_.remove(port) : homeless_.add(port);
   follow_link(now, port);
 }
 

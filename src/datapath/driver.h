@@ -46,6 +46,9 @@ class Driver {
   /// The controller's word on a port: a disabled one is down, whatever its link says.
   void set_port_admin(Time now, PortId port, bool enabled);
   bool port_admin(PortId port) const { return !disabled_.has(port); }
+  /// Whether the port still has its address: without it, it is down likewise.
+  void set_port_address(Time now, PortId port, bool present);
+  bool port_address(PortId port) const { return !homeless_.has(port); }
 
   /// Packets that never became values, by what was wrong with them.
   const Counters<Verdict, kVerdictCount>& refused() const { return refused_; }
@@ -73,6 +76,7 @@ class Driver {
   nic::Departure departure_;
   Time next_service_ = Time::min();
   PortMask disabled_;
+  PortMask homeless_;
   Counters<Verdict, kVerdictCount> refused_;
 };
 

@@ -20,7 +20,7 @@ PortStatus NicDevice::port_status(PortId port) const {
   if (!alive_ || port.value < 1 || port.value > ports_.size()) return {};
   const port::Link link = ports_[port.value - 1u]->link();
   return {.admin_enabled = driver_->port_admin(port),
-          .link_up = link.up,
+          .link_up = link.up && driver_->port_address(port),
           .link_mtu = link.mtu,
           .outer_bytes = ports_[port.value - 1u]->capabilities().outer_ip ? kSrv6Bytes : 0,
           .bits_per_second = link.bits_per_second};

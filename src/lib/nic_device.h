@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "datapath/driver.h"
+#include "lib/address_watch.h"
 #include "lib/device.h"
 #include "lib/device_settings.h"
 #include "lib/progress.h"
 #include "nic/nic.h"
 #include "node/profile_store.h"
-#include "port/seat.h"
 #include "port/port.h"
+#include "port/seat.h"
 
 namespace mrc::lib {
 
@@ -103,6 +104,8 @@ class NicDevice final : public Device,
   nic::PathTable make_auto_paths();
   nic::NicConfig nic_config();
   bool turn(Time now);
+  void follow_addresses(Time now);
+  void note_address(Time now, const AddressChange& change);
   void tell();
 
   // nic::Observer: under mutex_
@@ -121,7 +124,7 @@ class NicDevice final : public Device,
   std::unique_ptr<engine::Congestion> make(const nic::CongestionRequest& request) override;
 
   struct Notice {
-    enum class Kind : std::uint8_t { cq_event, cq_overrun, qp_fatal, qp_access, established, port };
+    enum class Kind : std::uint8_t { cq_event, cq_overrun, qp_fatal, qp_access, established, port, gids };
     Kind kind;
     void* who = nullptr;  // NicCq or NicQp
     PortId port;
@@ -144,6 +147,9 @@ class NicDevice final : public Device,
   std::mutex tell_mutex_;
   std::unique_ptr<nic::Nic> nic_;
   std::unique_ptr<datapath::Driver> driver_;
+  std::optional<AddressWatch> addresses_;
+  std::vector<AddressChange> address_changes_;
+  Time next_address_look_ = Time::min();
   std::vector<Notice> notices_;
   std::atomic<bool> has_notices_{false};
   std::vector<Notice> telling_;

@@ -34,6 +34,7 @@ NicDevice::NicDevice(const DeviceConfig& config, const DeviceSettings& settings)
                  .descriptors =
                      [this](std::vector<int>& readable, std::vector<int>& writable) {
                        const std::lock_guard lock(mutex_);
+                       if (addresses_) readable.push_back(addresses_->fd());
                        for (const auto& port : ports_) {
                          readable.push_back(port->wait_fd());
                          if (port->event_fd() >= 0) readable.push_back(port->event_fd());
@@ -66,6 +67,7 @@ Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
   std::vector<port::Port*> ports;
   for (const auto& port : device->ports_) ports.push_back(port.get());
   device->driver_ = std::make_unique<datapath::Driver>(*device->nic_, ports, driving);
+  if (auto watch = AddressWatch::open()) device->addresses_ = std::move(*watch);
   device->progress_.start();  // also without a QP: other processes may ask for the shared sockets
   return device;
 }
@@ -166,10 +168,32 @@ bool NicDevice::turn(Time now) {
   bool moved = false;
   {
     const std::lock_guard lock(mutex_);
-    if (alive_) moved = driver_->turn(now);
+    if (alive_) follow_addresses(now), moved = driver_->turn(now);
   }
   tell();
   return moved;
+}
+
+// MRC-API-025: addresses that come and go change the GID table, which is told; a port whose own address is
+// gone is down until it is back.
+void NicDevice::note_address(Time now, const AddressChange& change) {
+  for (const PortConfig& port : config_.ports) {
+    if (port.address == change.address) {
+      driver_->set_port_address(now, port.id, change.added);
+    } else if (port.interface.index != change.interface) {
+      continue;
+    }
+    note({.kind = Notice::Kind::gids, .port = port.id});
+  }
+}
+
+void NicDevice::follow_addresses(Time now) {
+  constexpr Duration kInterval = 5ms;
+  if (!addresses_ || now < next_address_look_) return;
+  next_address_look_ = now + kInterval;
+  address_changes_.clear();
+  addresses_->read(address_changes_);
+  for (const AddressChange& change : address_changes_) note_address(now, change);
 }
 
 void NicDevice::step() {
@@ -179,7 +203,7 @@ void NicDevice::step() {
     std::this_thread::yield();  // whoever drives may be waiting for this very core
     return;
   }
-  if (alive_) driver_->turn(now);
+  if (alive_) follow_addresses(now), driver_->turn(now);
   mutex_.unlock();
   tell();
 }
@@ -236,7 +260,9 @@ void NicDevice::tell() {
 
 void NicDevice::tell_one(const Notice& notice) {
   using Kind = Notice::Kind;
-  if (notice.kind == Kind::port) {
+  if (notice.kind == Kind::gids) {
+    for (DeviceListener* listener : listeners_) listener->on_gid_change(notice.port);
+  } else if (notice.kind == Kind::port) {
     for (DeviceListener* listener : listeners_) listener->on_port(notice.port, notice.up);
   } else if (notice.kind == Kind::cq_event || notice.kind == Kind::cq_overrun) {
     CqListener* listener = static_cast<NicCq*>(notice.who)->listener();
@@ -266,6 +292,7 @@ void NicDevice::after_fork_in_child() {
   driver_.reset();
   ports_.clear();
   seat_.reset();
+  addresses_.reset();
   mutex_.unlock();
   tell_mutex_.unlock();
 }
