@@ -29,7 +29,11 @@ struct DeviceSettings {
   std::uint32_t cc_window = 0;                         // of `constant`
   wire::Settings wire;               // MRC_DSCP: its class numbers, as in control=46,trimmable=18
   nic::SchedulerSettings scheduler;  // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
-  Duration spin = 50us;              // MRC_SPIN_US: how long the progress thread looks before it sleeps
+  // A host's scheduler makes every process late now and then: silence means less than in hardware, and
+  // thousands of QPs that all ask "are you there?" at once make it worse.
+  Duration initial_rtt = 2ms;    // of a path that has not been measured
+  Duration suspect_slack = 1ms;  // MRC_SLACK_US: how much later than usual an answer may be
+  Duration spin = 50us;          // MRC_SPIN_US: how long the progress thread looks before it sleeps
   /// MRC_ASIDE_US: the progress thread leaves the work to an application that polled within this. 0: it never
   /// does, so that several devices of one process are driven side by side.
   Duration aside = 500us;

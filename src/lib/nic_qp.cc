@@ -166,6 +166,8 @@ int NicQp::start(Time now, const QpAttributes& a) {
   s.mpr = a.mpr;
   s.max_wimm = a.max_wimm;
   s.requestor = requestor_settings(a);
+  s.requestor.initial_rtt = device_.settings().initial_rtt;
+  s.requestor.suspect_slack = device_.settings().suspect_slack;
   return device_.nic().start(now, *qp_, s);
 }
 
