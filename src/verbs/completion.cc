@@ -13,6 +13,23 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
   return 0;
 }
 
+SoftCq* make_cq(SoftContext& ours, int cqe, void* cq_context, ibv_comp_channel* channel, int vector) {
+  ibv_context* context = ours.handle();
+  if (vector < 0 || vector >= context->num_comp_vectors) return fail<SoftCq>(EINVAL);
+  if (channel != nullptr && channel->context != context) return fail<SoftCq>(EINVAL);
+  auto cq = std::make_unique<SoftCq>();
+  auto shell = lib::CqShell::create(ours.device(), ours.async(), cqe, cq->plain(), cq_context,
+                                    channel != nullptr ? &soft(channel)->channel : nullptr);
+  if (!shell) return fail<SoftCq>(shell.error().code);
+  cq->context = context;
+  cq->channel = channel;
+  cq->cq_context = cq_context;
+  cq->cqe = static_cast<int>((*shell)->queue()->depth());
+  cq->owner = &ours;
+  cq->shell = *std::move(shell);
+  return cq.release();
+}
+
 }  // namespace mrc::verbs
 
 using namespace mrc;
@@ -42,19 +59,8 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
                       int vector) {
   SoftContext* ours = soft_context(context);
   if (ours == nullptr) return MRC_PASS_ON(nullptr, ibv_create_cq, context, cqe, cq_context, channel, vector);
-  if (vector < 0 || vector >= context->num_comp_vectors) return fail<ibv_cq>(EINVAL);
-  if (channel != nullptr && channel->context != context) return fail<ibv_cq>(EINVAL);
-  auto cq = std::make_unique<SoftCq>();
-  auto shell = lib::CqShell::create(ours->device(), ours->async(), cqe, static_cast<ibv_cq*>(cq.get()),
-                                    cq_context, channel != nullptr ? &soft(channel)->channel : nullptr);
-  if (!shell) return fail<ibv_cq>(shell.error().code);
-  cq->context = context;
-  cq->channel = channel;
-  cq->cq_context = cq_context;
-  cq->cqe = static_cast<int>((*shell)->queue()->depth());
-  cq->owner = ours;
-  cq->shell = *std::move(shell);
-  return cq.release();
+  SoftCq* cq = make_cq(*ours, cqe, cq_context, channel, vector);
+  return cq != nullptr ? cq->plain() : nullptr;
 }
 
 int ibv_resize_cq(ibv_cq* cq, int cqe) {

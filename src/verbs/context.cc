@@ -20,6 +20,7 @@ void fill_functions(verbs_context& verbs) {
   verbs.query_port = query_port;
   verbs.query_device_ex = query_device_ex;
   verbs.create_qp_ex = create_qp_ex;
+  verbs.create_cq_ex = create_cq_ex;
   ibv_context_ops& ops = verbs.context.ops;
   ops.poll_cq = poll_cq;
   ops.req_notify_cq = req_notify_cq;

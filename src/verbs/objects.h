@@ -5,6 +5,7 @@
 #include <infiniband/verbs.h>
 
 #include <memory>
+#include <mutex>
 
 #include "lib/cq_shell.h"
 #include "lib/qp_shell.h"
@@ -26,9 +27,14 @@ struct SoftChannel : ibv_comp_channel {
   lib::Channel channel;
 };
 
-struct SoftCq : ibv_cq {
+struct SoftCq : ibv_cq_ex {
   SoftContext* owner = nullptr;
   std::unique_ptr<lib::CqShell> shell;
+  // Between start_poll and end_poll (completion_ex.cc).
+  std::mutex polling;
+  bool single_threaded = false;
+  ibv_wc current{};
+  ibv_cq* plain() { return ibv_cq_ex_to_cq(this); }
 };
 
 class WorkBuilder;  // of the ibv_wr_* calls
@@ -45,7 +51,8 @@ bool is_ours(const Object* object) {
   return object != nullptr && lib::is_soft(object->context->device);
 }
 
-inline SoftCq* soft(ibv_cq* cq) { return static_cast<SoftCq*>(cq); }
+inline SoftCq* soft(ibv_cq* cq) { return static_cast<SoftCq*>(reinterpret_cast<ibv_cq_ex*>(cq)); }
+inline SoftCq* soft(ibv_cq_ex* cq) { return static_cast<SoftCq*>(cq); }
 inline SoftQp* soft(ibv_qp* qp) { return static_cast<SoftQp*>(reinterpret_cast<ibv_qp_ex*>(qp)); }
 inline SoftMr* soft(ibv_mr* mr) { return static_cast<SoftMr*>(mr); }
 inline SoftChannel* soft(ibv_comp_channel* channel) { return static_cast<SoftChannel*>(channel); }
@@ -57,6 +64,9 @@ Pointer* fail(int error) {
   return nullptr;
 }
 
+/// A completion queue of a soft context, with either interface. Null with errno.
+SoftCq* make_cq(SoftContext& ours, int cqe, void* cq_context, ibv_comp_channel* channel, int vector);
+
 /// Makes a context over this device; programs get it from ibv_open_device. Null with errno.
 ibv_context* make_context(ibv_device* from, std::shared_ptr<lib::Device> device);
 
@@ -65,6 +75,7 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr, std
 int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attr,
                     std::size_t size);
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* init);
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* init);
 int poll_cq(ibv_cq* cq, int count, ibv_wc* wc);
 int req_notify_cq(ibv_cq* cq, int solicited_only);
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
