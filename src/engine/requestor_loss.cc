@@ -154,6 +154,7 @@ Duration Requestor::retry_timeout() const {
   return base_timeout() * (std::int64_t{1} << std::min(doublings, 20));
 }
 
+// MRC-API-026: past the limit the oldest work fails, and the QP's error flushes the rest.
 void Requestor::retry(Time now) {
   if (flight_.in_flight() == 0 && flight_.lost() > 0 && !window_open()) {
     progress_at_ =

@@ -69,6 +69,8 @@ Result<Region> NicDevice::register_memory(Pd pd, void* address, std::size_t leng
   return Region{key->value, key->value};
 }
 
+// MRC-API-027: what waits to be sent or received finds the key gone; nothing of the region is touched after
+// this.
 int NicDevice::deregister(Region region) {
   const std::lock_guard lock(mutex_);
   const nic::Region* known = nic_->regions().find(RKey(region.rkey));
