@@ -20,7 +20,8 @@ set(MRC_ARROWS
   "lab: base wire port topo fabric node"
   "map: base wire engine port topo node"
   "nccl: base"
-  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map"
+  "collective: base"
+  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective"
 )
 
 # mrc_module(NAME [LINK libs...] [TEST_LINK libs...])

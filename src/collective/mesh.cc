@@ -1,0 +1,237 @@
+#include "collective/mesh.h"
+
+#include <arpa/inet.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace mrc::collective {
+namespace {
+
+constexpr std::uint32_t kSends = 256;             // in flight to each peer
+constexpr std::uint32_t kReceives = Mesh::kTags;  // no peer can have more outstanding than there are tags
+constexpr std::uint64_t kReceiveId = std::uint64_t{1} << 32;  // and the peer; below: the peer of a write
+constexpr std::uint32_t kBarrierTag = Mesh::kTags - 1;
+constexpr std::uint32_t kMagic = 0x4C4F'434D;  // "MCOL"
+
+using Clock = std::chrono::steady_clock;
+
+Error no(const char* what) { return {errno, std::string("no ") + what + ": " + std::strerror(errno)}; }
+
+/// What each rank tells each other one.
+struct Card {
+  std::uint32_t magic = kMagic;
+  std::uint32_t rank = 0, ranks = 0, rkey = 0;
+  std::uint64_t va = 0, bytes = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Mesh>> Mesh::join(const MeshOptions& options) {
+  std::unique_ptr<Mesh> mesh(new Mesh(options));
+  if (auto opened = mesh->open(); !opened) return opened.error();
+  if (auto met = mesh->meet_all(); !met) return met.error();
+  return mesh;
+}
+
+Mesh::~Mesh() {
+  for (Peer& p : peers_) {
+    if (p.connection != nullptr) ::openmrc_say_goodbye(p.connection);
+  }
+  for (Peer& p : peers_) {
+    if (p.connection != nullptr)
+      ::openmrc_close(p.connection, 2'000);  // a peer may still miss an ACK of ours
+    if (p.qp != nullptr) ::mrc_destroy_qp(p.qp);
+  }
+  if (cq_ != nullptr) ::mrc_destroy_cq(cq_);
+  if (mr_ != nullptr) ::ibv_dereg_mr(mr_);
+  if (memory_ != nullptr) ::munmap(memory_, options_.bytes);
+  if (pd_ != nullptr) ::ibv_dealloc_pd(pd_);
+  if (context_ != nullptr) ::mrc_destroy_context(context_);
+  if (verbs_ != nullptr) ::ibv_close_device(verbs_);
+}
+
+Status Mesh::open() {
+  if (!options_.device.empty()) ::setenv("MRC_DEVICES", options_.device.c_str(), 1);
+  int count = 0;
+  ibv_device** list = ::ibv_get_device_list(&count);
+  if (list != nullptr && count > 0) verbs_ = ::ibv_open_device(list[0]);
+  if (list != nullptr) ::ibv_free_device_list(list);
+  if (verbs_ == nullptr)
+    return Error{ENODEV, "no MRC device: name its interfaces with --device, such as eth0,eth1"};
+  context_ = ::mrc_create_context(verbs_, nullptr);
+  pd_ = ::ibv_alloc_pd(verbs_);
+  if (context_ == nullptr || pd_ == nullptr) return no("context");
+  void* memory = ::mmap(nullptr, options_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return no("memory");
+  memory_ = static_cast<std::byte*>(memory);
+  mr_ = ::ibv_reg_mr(pd_, memory_, options_.bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  if (mr_ == nullptr) return no("memory region");
+  cq_ = ::mrc_create_cq(context_, static_cast<int>(ranks() * (kSends + kReceives)), nullptr, nullptr, 0);
+  return cq_ == nullptr ? Status(no("completion queue")) : Status(Done{});
+}
+
+// Receives are there before anybody can send: who connects is not known then, so they name the place in the
+// order.
+Status Mesh::make_qp(mrc_qp*& qp, std::uint32_t place) {
+  mrc_qp_init_attr init{};
+  init.send_cq = init.recv_cq = cq_;
+  init.pd = pd_;
+  init.cap = {kSends, kReceives, 1, 1, 0};
+  init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+  qp = ::mrc_create_qp(context_, &init);
+  if (qp == nullptr) return no("queue pair");
+  if (const int error = ::openmrc_prepare(&qp, 1, nullptr); error != 0)
+    return Error{error, ::openmrc_error()};
+  ibv_recv_wr wr{}, *bad = nullptr;
+  wr.wr_id = kReceiveId | place;
+  for (std::uint32_t i = 0; i < kReceives; ++i) {
+    if (const int error = ::mrc_post_recv(qp, &wr, &bad); error != 0)
+      return Error{error, "can't post receives"};
+  }
+  return Done{};
+}
+
+// Everybody connects to those before, in order, and then accepts those behind: the first rank waits for
+// nobody.
+Status Mesh::meet_all() {
+  openmrc_listener* listener = nullptr;
+  const std::string port = std::to_string(options_.tcp_port + rank());
+  if (::openmrc_listen(options_.addresses[rank()].c_str(), port.c_str(), &listener) != 0) {
+    return Error{EADDRINUSE, ::openmrc_error()};
+  }
+  Status met = Done{};
+  for (std::uint32_t r = 0; r < ranks() && met; ++r) {
+    if (r != rank()) met = meet(r < rank() ? nullptr : listener, r);
+  }
+  ::openmrc_destroy_listener(listener);
+  return met;
+}
+
+Status Mesh::meet(openmrc_listener* listener, std::uint32_t expected) {
+  mrc_qp* qp = nullptr;
+  if (auto made = make_qp(qp, expected); !made) return made;
+  openmrc_connection* connection = nullptr;
+  const Card ours{kMagic,        rank(), ranks(), mr_->rkey, reinterpret_cast<std::uint64_t>(memory_),
+                  options_.bytes};
+  const std::string port = std::to_string(options_.tcp_port + expected);
+  const int error = listener != nullptr
+                        ? ::openmrc_accept(listener, verbs_, &qp, 1, nullptr, &ours, sizeof ours,
+                                           options_.timeout_ms, &connection)
+                        : ::openmrc_connect(options_.addresses[expected].c_str(), port.c_str(), verbs_, &qp,
+                                            1, nullptr, &ours, sizeof ours, options_.timeout_ms, &connection);
+  if (error != 0) return ::mrc_destroy_qp(qp), Error{error, ::openmrc_error()};
+  Card theirs{};
+  std::size_t size = 0;
+  const void* data = ::openmrc_peer_data(connection, &size);
+  if (size == sizeof theirs) std::memcpy(&theirs, data, size);
+  const bool sane = theirs.magic == kMagic && theirs.ranks == ranks() && theirs.rank < ranks() &&
+                    theirs.rank != rank() && theirs.bytes == options_.bytes &&
+                    peers_[theirs.rank].qp == nullptr;
+  if (!sane) {
+    ::openmrc_close(connection, 0);
+    ::mrc_destroy_qp(qp);
+    return Error{EPROTO, "a peer does something else: give all ranks the same --peers, --sizes and --port"};
+  }
+  peers_[theirs.rank] = {qp, connection, theirs.va, theirs.rkey, 0, std::vector<std::uint8_t>(kTags)};
+  rank_at_[expected] = theirs.rank;
+  return Done{};
+}
+
+Result<int> Mesh::poll() {
+  std::array<ibv_wc, 16> done;
+  const int n = ::mrc_poll_cq(cq_, static_cast<int>(done.size()), done.data());
+  if (n < 0) return Error{EIO, "the completion queue has overrun"};
+  for (int i = 0; i < n; ++i) {
+    const ibv_wc& wc = done[static_cast<std::size_t>(i)];
+    const auto number = static_cast<std::uint32_t>(wc.wr_id & 0xFFFF'FFFF);
+    const std::uint32_t rank = (wc.wr_id & kReceiveId) != 0 ? rank_at_[number] : number;
+    if (wc.status != IBV_WC_SUCCESS) {
+      return Error{EIO, "lost rank " + std::to_string(rank) + " at " + options_.addresses[rank] + ": " +
+                            ::ibv_wc_status_str(wc.status)};
+    }
+    Peer& peer = peers_[rank];
+    if ((wc.wr_id & kReceiveId) == 0) {
+      --peer.in_flight;
+      continue;
+    }
+    ++peer.arrived[ntohl(wc.imm_data) % kTags];
+    ibv_recv_wr wr{}, *bad = nullptr;
+    wr.wr_id = wc.wr_id;
+    if (const int refused = ::mrc_post_recv(peer.qp, &wr, &bad); refused != 0)
+      return Error{refused, "can't post a receive"};
+  }
+  return n;
+}
+
+template <class Ready>
+Status Mesh::poll_until(Ready&& ready, const char* what, std::uint32_t peer) {
+  constexpr int kPollsPerLook = 4096;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(options_.timeout_ms);
+  for (int polls = 0; !ready(); ++polls) {
+    const auto came = poll();
+    if (!came) return came.error();
+    if (*came == 0) std::this_thread::yield();  // there may be more ranks than cores
+    if (polls % kPollsPerLook == 0 && Clock::now() > deadline) {
+      return Error{ETIMEDOUT, std::string(what) + " rank " + std::to_string(peer) + " at " +
+                                  options_.addresses[peer] + " for " +
+                                  std::to_string(options_.timeout_ms / 1000) + " s"};
+    }
+  }
+  return Done{};
+}
+
+Status Mesh::write(std::uint32_t to_rank, std::size_t from, std::size_t to, std::size_t bytes,
+                   std::uint32_t tag) {
+  Peer& peer = peers_[to_rank];
+  if (auto room = poll_until([&] { return peer.in_flight < kSends; }, "nothing moves to", to_rank); !room)
+    return room;
+  ibv_sge sge{reinterpret_cast<std::uint64_t>(memory_ + from), static_cast<std::uint32_t>(bytes), mr_->lkey};
+  ibv_send_wr wr{}, *bad = nullptr;
+  wr.wr_id = to_rank;
+  wr.sg_list = &sge;
+  wr.num_sge = bytes > 0 ? 1 : 0;
+  wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  wr.imm_data = htonl(tag);
+  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.wr.rdma.remote_addr = peer.va + to;
+  wr.wr.rdma.rkey = peer.rkey;
+  if (const int error = ::mrc_post_send(peer.qp, &wr, &bad); error != 0)
+    return Error{error, "can't post a write"};
+  ++peer.in_flight;
+  return Done{};
+}
+
+Status Mesh::wait(std::uint32_t from, std::uint32_t tag) {
+  std::uint8_t& count = peers_[from].arrived[tag];
+  if (auto came = poll_until([&] { return count > 0; }, "nothing comes from", from); !came) return came;
+  --count;
+  return Done{};
+}
+
+Status Mesh::barrier() {
+  for (std::uint32_t r = 1; rank() == 0 && r < ranks(); ++r) {
+    if (auto here = wait(r, kBarrierTag); !here) return here;
+  }
+  for (std::uint32_t r = 1; rank() == 0 && r < ranks(); ++r) {
+    if (auto told = write(r, 0, 0, 0, kBarrierTag); !told) return told;
+  }
+  if (rank() == 0) return Done{};
+  if (auto told = write(0, 0, 0, 0, kBarrierTag); !told) return told;
+  return wait(0, kBarrierTag);
+}
+
+Status Mesh::settle() {
+  for (std::uint32_t r = 0; r < ranks(); ++r) {
+    const auto all = poll_until([&] { return peers_[r].in_flight == 0; }, "no answer from", r);
+    if (!all) return all;
+  }
+  return Done{};
+}
+
+}  // namespace mrc::collective

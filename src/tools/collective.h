@@ -1,0 +1,22 @@
+// `mrc collective`: one rank, or all of them on this host.
+#pragma once
+
+#include "collective/run.h"
+
+namespace mrc::tools {
+
+inline constexpr std::uint32_t kMostRanks = 64;
+inline constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+struct CollectiveJob {
+  collective::Plan plan;
+  collective::MeshOptions mesh;
+  bool json = false;
+};
+
+/// Runs one rank; rank 0 prints. The exit status: 1 when a value was wrong.
+Result<int> collective_rank(CollectiveJob job);
+/// A process for each rank; the exit status.
+int collective_on_this_host(const CollectiveJob& job);
+
+}  // namespace mrc::tools

@@ -1,0 +1,89 @@
+// One rank of `mrc collective`, what rank 0 prints, and a process for each on this host.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "base/json.h"
+#include "tools/collective.h"
+
+namespace mrc::tools {
+namespace {
+
+void print(const collective::Row& row, std::uint32_t ranks, bool json) {
+  if (!json) {
+    std::printf("%-16s %12zu %8u %12.1f %10.3f %8llu\n", collective::name_of(row.kind), row.bytes, row.runs,
+                row.seconds * 1e6, row.bus_gbps, static_cast<unsigned long long>(row.wrong));
+  } else {
+    JsonWriter out;
+    out.begin_object()
+        .field("operation", collective::name_of(row.kind))
+        .field("ranks", ranks)
+        .field("bytes", row.bytes);
+    out.field("runs", row.runs)
+        .field("us", row.seconds * 1e6)
+        .field("busbw_gbps", row.bus_gbps)
+        .field("wrong", row.wrong);
+    std::printf("%s\n", out.end_object().text().c_str());
+  }
+  std::fflush(stdout);
+}
+
+int child(CollectiveJob job, std::uint32_t rank) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  job.mesh.rank = rank;
+  const auto done = collective_rank(job);
+  if (!done) std::fprintf(stderr, "mrc collective: rank %u: %s\n", rank, done.error().what.c_str());
+  std::fflush(stdout);
+  std::fflush(stderr);
+  return done ? *done : 1;
+}
+
+}  // namespace
+
+Result<int> collective_rank(CollectiveJob job) {
+  std::size_t largest = 0;
+  for (const std::size_t size : job.plan.sizes) largest = std::max(largest, size);
+  const auto ranks = static_cast<std::uint32_t>(job.mesh.addresses.size());
+  job.mesh.bytes = collective::Operation::memory_for(largest, ranks) + 8 * (ranks + 2);
+  auto mesh = collective::Mesh::join(job.mesh);
+  if (!mesh) return mesh.error();
+  if (job.mesh.rank == 0 && !job.json) {
+    std::printf("%u ranks\n%-16s %12s %8s %12s %10s %8s\n", ranks, "operation", "bytes", "runs", "us",
+                "bus Gb/s", "wrong");
+  }
+  std::uint64_t wrong = 0;
+  const auto done = collective::run(**mesh, job.plan, [&](const collective::Row& row) {
+    wrong += row.wrong;
+    print(row, ranks, job.json);
+  });
+  if (!done) return done.error();
+  return wrong == 0 ? 0 : 1;
+}
+
+int collective_on_this_host(const CollectiveJob& job) {
+  std::fflush(stdout);
+  std::vector<pid_t> started;
+  for (std::uint32_t rank = 0; rank < job.mesh.addresses.size(); ++rank) {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(child(job, rank));
+    if (pid > 0) started.push_back(pid);
+  }
+  int status = started.size() == job.mesh.addresses.size() ? 0 : 1;
+  for (std::size_t left = started.size(); left > 0; --left) {
+    int ended = 0;
+    const pid_t pid = ::wait(&ended);
+    const bool well = pid > 0 && WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
+    if (!well && status == 0) {
+      for (const pid_t other : started) ::kill(other, SIGTERM);  // the others would wait for it in vain
+    }
+    status |= well ? 0 : 1;
+  }
+  return status;
+}
+
+}  // namespace mrc::tools
