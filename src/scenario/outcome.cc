@@ -1,6 +1,7 @@
 #include "scenario/outcome.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "scenario/figures.h"
@@ -34,12 +35,37 @@ class LineRate {
   std::set<sim::Host> senders_, receivers_;
 };
 
+/// How evenly pairs of hosts were served: each has the bytes of its messages over the time from the first to
+/// the last.
+class PairRates {
+ public:
+  void add(const Flow& f) {
+    Pair& p = pairs_[{f.source, f.destination}];
+    p.first = std::min(p.first, f.start);
+    p.last = std::max(p.last, f.received);
+    p.bytes += static_cast<double>(f.bytes);
+  }
+  double fairness() const {
+    std::vector<double> rates;
+    for (const auto& [hosts, p] : pairs_) rates.push_back(p.bytes / static_cast<double>(p.last - p.first));
+    return sim::fairness(rates);
+  }
+
+ private:
+  struct Pair {
+    Ps first = sim::kNeverPs, last = 0;
+    double bytes = 0;
+  };
+  std::map<std::pair<sim::Host, sim::Host>, Pair> pairs_;
+};
+
 JobFigures figures_of(const sim::Ensemble& load, std::uint32_t member, const std::vector<Flow>& flows,
                       const topo::Topology& topology) {
   JobFigures j;
   j.name = load.members()[member].name;
   LineRate line(topology);
-  std::vector<double> times, rates;
+  std::vector<double> times;
+  PairRates rates;
   for (const Flow& f : flows) {
     if (sim::Ensemble::member_of(f.tag) != member) continue;
     ++j.flows;
@@ -52,12 +78,12 @@ JobFigures figures_of(const sim::Ensemble& load, std::uint32_t member, const std
     j.last = std::max(j.last, f.received);
     j.bytes += f.bytes;
     times.push_back(sim::microseconds(f.received - f.start));
-    rates.push_back(static_cast<double>(f.bytes) / times.back());
+    rates.add(f);
   }
   j.completion_us = sim::distribution(std::move(times));
   j.goodput_gbps = gbps(static_cast<double>(j.bytes), j.last - std::min(j.first, j.last));
   j.of_line_rate = line.part(j.goodput_gbps);
-  j.fairness = sim::fairness(rates);
+  j.fairness = rates.fairness();
   return j;
 }
 
@@ -117,6 +143,8 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
     out.jobs.push_back(figures_of(*prepared.load, m, out.flows, prepared.topology));
   LineRate line(prepared.topology);
   for (const Flow& f : out.flows) line.add(f);
+  out.of_line_rate = line.part(out.summary.goodput_gbps);
+  out.silence = meter.silence();
   for (std::size_t i = 0; i < scenario.phases.size(); ++i) {
     const double goodput = gbps(meter.bytes(i), meter.length(i));
     out.phases.push_back({scenario.phases[i].name, goodput, line.part(goodput)});

@@ -22,7 +22,7 @@ struct JobFigures {
   sim::Distribution completion_us;
   double goodput_gbps = 0;  // over that time
   double of_line_rate = 0;  // of what its senders' or its receivers' NICs carry, whichever is less
-  double fairness = 1;
+  double fairness = 1;      // Jain's index of the rates of its pairs of hosts
 };
 
 struct PhaseFigures {
@@ -53,7 +53,9 @@ struct Outcome {
   std::vector<LinkFigures> links;  // all directions, when they are wanted
   std::vector<Sample> samples;     // empty when nobody wants them
   std::vector<Mark> marks;
-  sim::Ps ended = 0;  // simulated time of the run
+  double of_line_rate = 0;  // summary.goodput_gbps over what the NICs carry
+  sim::Ps silence = 0;      // the longest time in which nothing arrived, between the first byte and the last
+  sim::Ps ended = 0;        // simulated time of the run
   bool stopped_by_time = false;
   std::string unfinished;  // what did not happen and should have; a sentence
   std::vector<Checked> checks;

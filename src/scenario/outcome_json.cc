@@ -41,6 +41,7 @@ std::string to_json(const Scenario& s, const Outcome& o) {
   json.begin_object().field("scenario", s.name).field("seed", s.world.hosts.seed);
   json.field("simulated_us", sim::microseconds(o.ended)).field("stopped_by_time", o.stopped_by_time);
   sim::write_json(o.summary, json);
+  json.field("of_line_rate", o.of_line_rate).field("longest_silence_us", sim::microseconds(o.silence));
   json.begin_array("jobs");
   for (const JobFigures& j : o.jobs) write(j, json);
   json.end_array().begin_array("phases");

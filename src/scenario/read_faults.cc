@@ -49,6 +49,9 @@ void read_fault(TableReader& r, Scenario& s) {
   read_targets(r, f);
   read_times(r, f);
   r.real("amount", f.fault.amount, 0, 1);
+  const bool lossy = f.fault.kind == sim::FaultKind::lossy;
+  if (!r.has("amount") && lossy) r.complain("has no 'amount'; say a loss between 0 and 1");
+  if (lossy && f.fault.amount == 0) return;  // a sweep's case without loss
   s.faults.push_back(std::move(f));
 }
 

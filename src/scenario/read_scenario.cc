@@ -77,9 +77,10 @@ void read_output(TableReader& r, Scenario& s) {
   Outputs& o = s.outputs;
   for (const auto& [key, file] :
        {std::pair("json", &o.json), std::pair("flows", &o.flows), std::pair("series", &o.series),
-        std::pair("links", &o.links), std::pair("report", &o.report)}) {
+        std::pair("links", &o.links), std::pair("report", &o.report), std::pair("table", &o.table)}) {
     r.text(key, *file);
   }
+  r.strings("figures", o.figures);
   r.time("interval", o.interval, 1);
 }
 

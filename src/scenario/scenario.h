@@ -76,6 +76,8 @@ struct Expectation {
 
 struct Outputs {
   std::string json, flows, series, links, report;  // files; empty: none
+  std::string table;                               // CSV of a sweep
+  std::vector<std::string> figures;                // that sweeps compare
   sim::Ps interval = 0;                            // of the time series; 0: chosen by the run's length
 };
 

@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"[[fault]]\ntarget = \"p0\"", "9: fault.0 has no 'kind'"},
         Refused{"[[fault]]\nkind = \"down\"\ntarget = \"p7\"",
                 "9: fault at 'p7', which this fabric does not have"},
-        Refused{"[[fault]]\nkind = \"lossy\"\ntarget = \"p0\"", "needs a loss between 0 and 1"},
+        Refused{"[[fault]]\nkind = \"lossy\"\ntarget = \"p0\"", "say a loss between 0 and 1"},
         Refused{"[[fault]]\nkind = \"down\"\nany = \"t0_t1\"", "needs 'count' or 'part'"},
         Refused{"[[fault]]\nkind = \"down\"\nany = \"t0_t1\"\ncount = 99", "fewer such links"},
         Refused{"[[fault]]\nkind = \"down\"\ntarget = \"p0\"\nat = \"5us\"\nuntil = \"4us\"",

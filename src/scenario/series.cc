@@ -93,6 +93,10 @@ void PhaseMeter::note(const sim::Progress& p) {
     if (begin_[i] < 0 && p.now >= phases_[i].from) begin_[i] = by(phases_[i].from);
     if (end_[i] < 0 && p.now >= phases_[i].to) end_[i] = by(phases_[i].to);
   }
+  if (total > last_) {
+    if (heard_ > 0) silence_ = std::max(silence_, p.since - heard_);
+    heard_ = p.now;
+  }
   last_ = total;
   now_ = p.now;
 }

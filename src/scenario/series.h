@@ -53,6 +53,8 @@ class PhaseMeter {
   /// Bytes from the phase's beginning to its end, or to the run's.
   double bytes(std::size_t phase) const { return at_end(phase) - begin_[phase]; }
   sim::Ps length(std::size_t phase) const;
+  /// The longest time between two arrivals of payload, to a window's precision.
+  sim::Ps silence() const { return silence_; }
 
  private:
   double at_end(std::size_t phase) const { return end_[phase] < 0 ? last_ : end_[phase]; }
@@ -61,6 +63,8 @@ class PhaseMeter {
   std::vector<double> begin_, end_;  // delivered by then; end_ < 0: not reached
   double last_ = 0;
   sim::Ps now_ = 0;
+  sim::Ps heard_ = 0;  // end of the last window in which payload arrived
+  sim::Ps silence_ = 0;
 };
 
 }  // namespace mrc::scenario

@@ -12,6 +12,7 @@
 #include "sim/topo_file.h"
 #include "sim/trace.h"
 #include "tools/commands.h"
+#include "tools/sim_paper.h"
 #include "tools/sim_scenario.h"
 #include "tools/topology_options.h"
 
@@ -93,7 +94,7 @@ int simulate(SimOptions& o) {
 std::string meaningless_option(const CLI::App& app) {
   const std::set<std::string> meant = {"scenario",  "--set",   "--json",   "--json-file", "--flows",
                                        "--series",  "--links", "--report", "--progress",  "--quiet",
-                                       "--threads", "--seed",  "--trace"};
+                                       "--threads", "--seed",  "--trace",  "--table",     "--processes"};
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0 && !meant.contains(option->get_name())) return option->get_name();
   }
@@ -111,6 +112,10 @@ void add_scenario_options(CLI::App& app, SimOptions& o) {
   app.add_option("--flows", out.flows, "CSV, a row per message")->group(group);
   app.add_option("--series", out.series, "CSV, a row per moment")->group(group);
   app.add_option("--links", out.links, "CSV, a row per direction of a link")->group(group);
+  app.add_option("--report", out.report, "one HTML page with plots")->group(group);
+  app.add_option("--table", out.table, "CSV, a row per point of a sweep")->group(group);
+  app.add_option("--processes", o.scenario.at_once, "points of a sweep at a time; 0: one per processor")
+      ->group(group);
   app.add_flag("--progress", o.progress, "one JSON object per second on stderr while it runs")->group(group);
   app.add_flag("--quiet", o.quiet, "no progress")->group(group)->excludes("--progress");
 }
@@ -126,6 +131,21 @@ int run_scenario(const CLI::App& app, SimOptions& o) {
   o.scenario.traced = o.world.hosts.traced;
   o.scenario.progress = o.quiet ? ProgressMode::off : o.progress ? ProgressMode::lines : default_progress();
   return simulate_scenario(o.scenario);
+}
+
+/// Takes the place of `mrc sim` itself when it is named.
+std::function<int()> add_paper(CLI::App& app) {
+  auto o = std::make_shared<PaperOptions>();
+  CLI::App* paper = app.add_subcommand("paper", "the published results R1 to R15, run here and compared");
+  paper->add_flag("--quick", o->quick, "small sizes: seconds instead of minutes");
+  paper->add_option("--only", o->only, "some of them: R9 R14");
+  paper->add_option("--report", o->report, "one HTML page");
+  paper->add_option("--processes", o->at_once, "runs at a time; 0: one per processor");
+  paper->add_flag("--no-baseline", o->no_baseline, "without RoCEv2");
+  paper->add_flag("--progress", o->progress, "say on stderr which runs have ended");
+  paper->add_flag("--json", o->json, "a JSON array");
+  paper->footer("Example: mrc sim paper --quick --report paper.html");
+  return [o, paper] { return paper->parsed() ? simulate_paper(*o) : -1; };
 }
 
 }  // namespace
@@ -158,7 +178,10 @@ Run sim(CLI::App& app) {
       "Example: mrc sim share/scenarios/permutation.toml --set job.0.bytes=4MB --flows flows.csv\n"
       "Example: mrc sim --pattern ring_allreduce --planes 4 --t0 4 --t1 4 --hosts-per-t0 8 --bytes 1000000\n"
       "Exit status with a scenario: 0 done, 1 not finished, 2 refused, 3 an expectation was missed");
-  return [o, &app] { return o->scenario.file.empty() ? simulate(*o) : run_scenario(app, *o); };
+  return [o, &app, paper = add_paper(app)] {
+    if (const int status = paper(); status >= 0) return status;
+    return o->scenario.file.empty() ? simulate(*o) : run_scenario(app, *o);
+  };
 }
 
 }  // namespace mrc::tools

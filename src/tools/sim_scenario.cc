@@ -1,11 +1,14 @@
 #include "tools/sim_scenario.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 
 #include "scenario/csv.h"
 #include "scenario/figures.h"
 #include "scenario/files.h"
 #include "scenario/prepare.h"
+#include "scenario/report.h"
 #include "sim/trace.h"
 
 namespace mrc::tools {
@@ -17,27 +20,7 @@ using scenario::Outputs;
 using scenario::Prepared;
 using scenario::Scenario;
 
-int refuse(const std::string& sentence, int status) {
-  std::fprintf(stderr, "mrc sim: %s\n", sentence.c_str());
-  return status;
-}
-
-void replace_outputs(Outputs& of, const Outputs& by) {
-  for (const auto field :
-       {&Outputs::json, &Outputs::flows, &Outputs::series, &Outputs::links, &Outputs::report}) {
-    if (!(by.*field).empty()) of.*field = by.*field;
-  }
-}
-
-Status can_write_all(const Outputs& o) {
-  for (const std::string& path : {o.json, o.flows, o.series, o.links, o.report}) {
-    if (path.empty()) continue;
-    if (auto ok = scenario::can_write(path); !ok) return ok;
-  }
-  return Done{};
-}
-
-Status write_all(const Scenario& s, const Prepared& prepared, const Outcome& o) {
+Status write_all(const Document& document, const Scenario& s, const Prepared& prepared, const Outcome& o) {
   const auto put = [](const std::string& path, const auto& make) -> Status {
     if (path.empty()) return Done{};
     return scenario::write_file(path, make());
@@ -46,7 +29,9 @@ Status write_all(const Scenario& s, const Prepared& prepared, const Outcome& o) 
   if (auto ok = put(out.json, [&] { return scenario::to_json(s, o) + "\n"; }); !ok) return ok;
   if (auto ok = put(out.flows, [&] { return scenario::flows_csv(o, *prepared.load); }); !ok) return ok;
   if (auto ok = put(out.series, [&] { return scenario::series_csv(o); }); !ok) return ok;
-  return put(out.links, [&] { return scenario::links_csv(o); });
+  if (auto ok = put(out.links, [&] { return scenario::links_csv(o); }); !ok) return ok;
+  return put(out.report,
+             [&] { return scenario::report(s, prepared.topology, o, scenario::toml_text(document.root())); });
 }
 
 void print_text(const Scenario& s, const Outcome& o) {
@@ -76,6 +61,30 @@ int verdict(const Scenario& s, const Outcome& o, bool json) {
 
 }  // namespace
 
+int refuse(const std::string& sentence, int status) {
+  std::fprintf(stderr, "mrc sim: %s\n", sentence.c_str());
+  return status;
+}
+
+void replace_outputs(Outputs& of, const Outputs& by) {
+  for (const auto field : {&Outputs::json, &Outputs::flows, &Outputs::series, &Outputs::links,
+                           &Outputs::report, &Outputs::table}) {
+    if (!(by.*field).empty()) of.*field = by.*field;
+  }
+}
+
+Status can_write_all(const Outputs& o) {
+  for (const std::string& path : {o.json, o.flows, o.series, o.links, o.report, o.table}) {
+    if (path.empty()) continue;
+    if (auto ok = scenario::can_write(path); !ok) return ok;
+  }
+  return Done{};
+}
+
+unsigned processes(unsigned asked) {
+  return asked != 0 ? asked : std::max(1u, std::thread::hardware_concurrency());
+}
+
 Result<Document> open_scenario(const ScenarioOptions& options) {
   auto document = Document::read(options.file);
   if (!document) return document;
@@ -88,6 +97,7 @@ Result<Document> open_scenario(const ScenarioOptions& options) {
 int simulate_scenario(const ScenarioOptions& options) {
   const auto document = open_scenario(options);
   if (!document) return refuse(document.error().what, kBadScenario);
+  if (document->has("sweep")) return simulate_sweep(options, *document);
   auto read = document->scenario();
   if (!read) return refuse(read.error().what, kBadScenario);
   Scenario& s = *read;
@@ -104,7 +114,7 @@ int simulate_scenario(const ScenarioOptions& options) {
   const Outcome o = scenario::run(s, *prepared, {samples, !s.outputs.links.empty()},
                                   [&](const sim::Progress& p) { return progress.note(p); });
   progress.clear();
-  if (auto ok = write_all(s, *prepared, o); !ok) return refuse(ok.error().what, 1);
+  if (auto ok = write_all(*document, s, *prepared, o); !ok) return refuse(ok.error().what, 1);
   if (options.json) {
     std::printf("%s\n", scenario::to_json(s, o).c_str());
   } else {

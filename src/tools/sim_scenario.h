@@ -21,10 +21,20 @@ struct ScenarioOptions {
   bool json = false;
   sim::Host traced = UINT32_MAX;  // its engine tells what it does, on stderr
   ProgressMode progress = ProgressMode::off;
+  unsigned at_once = 0;  // processes of a sweep; 0: as many as there are processors
 };
 
 /// The document with all that the command line says put into it.
 Result<scenario::Document> open_scenario(const ScenarioOptions& options);
 int simulate_scenario(const ScenarioOptions& options);
+
+/// A document of [sweep]: all its points, in processes.
+int simulate_sweep(const ScenarioOptions& options, const scenario::Document& document);
+
+// Shared by the ways to run.
+int refuse(const std::string& sentence, int status);
+void replace_outputs(scenario::Outputs& of, const scenario::Outputs& by);
+Status can_write_all(const scenario::Outputs& outputs);
+unsigned processes(unsigned asked);
 
 }  // namespace mrc::tools

@@ -62,5 +62,25 @@ TEST(Sim, TellsRefusedScenariosFromMissedExpectations) {
   EXPECT_THAT(stopped.err, HasSubstr("stream 0 delivered"));
 }
 
+TEST(Sim, SweepsAGrid) {
+  const std::string quiet = kScenarios + "quiet.toml";
+  const std::string grid = "sweep={\"transport.evs\"=[2,4],\"job.0.bytes\"=[1000,2000]}";
+  const auto swept = run_mrc({"sim", quiet, "--set", grid, "--processes", "2"});
+  EXPECT_EQ(swept.status, 0) << swept.err;
+  EXPECT_THAT(swept.out, HasSubstr("bytes 2000, evs 4:"));
+  const auto refused = run_mrc({"sim", quiet, "--set", "sweep={\"transport.evs\"=[2,0]}"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("transport.evs must be a whole number, 1 to 1024"));
+  EXPECT_EQ(refused.out, "") << "no point runs when one of them can't";
+  EXPECT_EQ(run_mrc({"sim", quiet, "--set", grid, "--flows", "f.csv"}).status, 2);
+}
+
+TEST(Sim, ComparesWithThePublishedResults) {
+  const auto ran = run_mrc({"sim", "paper", "--quick", "--only", "R1", "--no-baseline"});
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("96 % of line rate"));
+  EXPECT_THAT(run_mrc({"sim", "paper", "--only", "R99"}).err, HasSubstr("R1 to R15"));
+}
+
 }  // namespace
 }  // namespace mrc::tools::testing
