@@ -1,5 +1,6 @@
 #include "nccl/harness.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -65,7 +66,7 @@ bool drive(const std::function<bool()>& step, std::chrono::milliseconds most) {
 Memory::Memory(Table& table, void* comm, std::size_t size, std::uint8_t seed)
     : table_(table), comm_(comm), bytes_(size + 2 * kMargin, 0xEE) {
   for (std::size_t i = 0; seed != 0 && i < size; ++i) data()[i] = expected(seed, i);
-  if (size > 0) table_.register_memory(comm_, data(), size, kPtrHost, &memory_);
+  table_.register_memory(comm_, data(), std::max<std::size_t>(size, 1), kPtrHost, &memory_);
 }
 Memory::~Memory() { table_.deregister(comm_, memory_); }
 
