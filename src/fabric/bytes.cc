@@ -97,6 +97,7 @@ ReadFrame read_frame(Bytes frame, const ByteSettings& settings, Frame& f, std::s
     read_usids(destination, settings, f);
     return {Fate::passed, Addressing::usid};
   }
+  f.usid_at = 0;  // what an earlier frame in this memory had used up is no business of this one
   if (!settings.host_prefix.contains(destination)) return {Fate::outside_locator};
   f.destination = destination_key(destination.group(3), destination.group(7) - 1u);
   return {Fate::passed, Addressing::plain};

@@ -1,6 +1,9 @@
 #include "lab/faults.h"
 
 #include <cerrno>
+#include <utility>
+
+#include "lab/soft_nodes.h"
 
 namespace mrc::lab {
 
@@ -21,7 +24,7 @@ std::uint64_t Faults::nominal_rate(const Attachment& end) const {
 Status Faults::set_up() {
   for (auto& [at, end] : ends_) {
     Messages out;
-    add_arrival_hook(out, interface_index(at.port));
+    add_hooks(out, interface_index(at.port));
     if (auto done = apply(wiring_.netlink(at.node), out.take(),
                           "filters (the kernel needs clsact: CONFIG_NET_SCH_INGRESS)");
         !done)
@@ -70,19 +73,33 @@ Status Faults::set_down(const std::vector<Attachment>& ends, bool down) {
 Status Faults::set_loss(const Attachment& at, double probability) {
   End& end = ends_[at];
   if (end.loss == probability) return Done{};
+  const bool had_one = std::exchange(end.loss, probability) > 0;
+  const Attachment sender = *topo_.peer(at);
+  if (wiring_.is_soft(at.node) && wiring_.is_soft(sender.node))
+    return tell(sender, "loss " + topo_.port_name(sender) + " " + std::to_string(probability));
+  // A switch of ours sees frames before the kernel's filters do: its kernel neighbour swallows them instead.
+  const Way way = wiring_.is_soft(at.node) ? Way::departures : Way::arrivals;
+  const Attachment& where = wiring_.is_soft(at.node) ? sender : at;
   Messages out;
-  set_arrival_loss(out, interface_index(at.port), probability, end.loss > 0);
-  end.loss = probability;
-  return apply(wiring_.netlink(at.node), out.take(),
-               "drop arrivals (the kernel needs CONFIG_NET_CLS_BPF and CONFIG_NET_CLS_ACT)");
+  lab::set_loss(out, interface_index(where.port), way, probability, had_one);
+  return apply(wiring_.netlink(where.node), out.take(),
+               "drop packets (the kernel needs CONFIG_NET_CLS_BPF and CONFIG_NET_CLS_ACT)");
+}
+
+Status Faults::tell(const Attachment& at, const std::string& line) {
+  const auto told = tell_node(wiring_, at.node, line);
+  return told ? Status(Done{}) : told.error();
 }
 
 Status Faults::set_rate(const Attachment& at, std::uint64_t bits_per_second) {
   End& end = ends_[at];
   if (end.rate == bits_per_second) return Done{};
+  const bool had_one = std::exchange(end.rate, bits_per_second) != 0;
+  if (wiring_.is_soft(at.node))
+    return tell(at, "rate " + topo_.port_name(at) + " " +
+                        (bits_per_second != 0 ? topo::rate_text(bits_per_second) : "default"));
   Messages out;
-  lab::set_rate(out, interface_index(at.port), bits_per_second, end.rate != 0);
-  end.rate = bits_per_second;
+  lab::set_rate(out, interface_index(at.port), bits_per_second, had_one);
   return apply(wiring_.netlink(at.node), out.take(), "limit a rate (the kernel needs CONFIG_NET_SCH_TBF)");
 }
 

@@ -54,6 +54,7 @@ class Faults {
   void settle(const topo::Attachment& end) const;
   Status set_loss(const topo::Attachment& end, double probability);
   Status set_rate(const topo::Attachment& end, std::uint64_t bits_per_second);
+  Status tell(const topo::Attachment& end, const std::string& line);
   std::set<std::uint32_t> down_ports(topo::Node node) const;
   std::uint64_t nominal_rate(const topo::Attachment& end) const;
 

@@ -39,6 +39,9 @@ std::string Keeper::status() const {
     for (topo::Plane p = 0; p < topo.planes(); ++p) json.value(to_string(topo.address(topo::HostId(h), p)));
     json.end_array().end_object();
   }
+  json.end_array().begin_array("soft_tiers");
+  for (const topo::Tier tier : wiring_.settings().soft)
+    json.value("t" + std::to_string(static_cast<int>(tier) - static_cast<int>(topo::Tier::t0)));
   json.end_array().begin_array("faults");
   for (const auto& [at, end] : faults_.broken()) {
     json.begin_object().field("node", topo.name(at.node)).field("interface", topo.port_name(at));

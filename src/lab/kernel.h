@@ -46,9 +46,10 @@ void add_source_port_rule(Messages& out, PortSpan ports, std::uint32_t table, st
 
 /// What leaves by an interface, at most so fast (tbf); 0: as fast as it can.
 void set_rate(Messages& out, unsigned index, std::uint64_t bits_per_second, bool had_one);
-/// A place for filters on what arrives.
-void add_arrival_hook(Messages& out, unsigned index);
-/// Drops arrivals at random with this probability; `had_one` says that an earlier filter has to go.
-void set_arrival_loss(Messages& out, unsigned index, double probability, bool had_one);
+/// A place for filters on what arrives and what leaves.
+void add_hooks(Messages& out, unsigned index);
+enum class Way : std::uint8_t { arrivals, departures };
+/// Drops what comes or goes at random with this probability; `had_one` says that an earlier filter has to go.
+void set_loss(Messages& out, unsigned index, Way way, double probability, bool had_one);
 
 }  // namespace mrc::lab

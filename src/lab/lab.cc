@@ -12,6 +12,7 @@
 #include <set>
 
 #include "lab/keeper.h"
+#include "lab/soft_nodes.h"
 
 namespace mrc::lab {
 namespace {
@@ -22,6 +23,7 @@ using port::errno_error;
 Status keep(const topo::Topology& topo, const LabSettings& settings, int listener, Fd& starter) {
   auto wiring = Wiring::make(topo, settings.wiring);
   if (!wiring) return wiring.error();
+  if (auto started = start_soft_nodes(*wiring); !started) return started;
   Faults faults(*wiring);
   if (auto done = faults.set_up(); !done) return done;
   if (auto said = send_answer(starter.get(), {}, {}); !said) return said;
@@ -68,6 +70,10 @@ bool same_space(int fd, const char* ours) {
 }
 
 }  // namespace
+
+bool is_forbidden(const Error& error) {
+  return error.code == EPERM && error.what.starts_with(kMachineForbids);
+}
 
 Result<Lab> Lab::start(const topo::Topology& topo, const LabSettings& settings) {
   Fd listener;

@@ -16,6 +16,10 @@ struct LabSettings {
   WiringSettings wiring;
 };
 
+/// The machine refuses namespaces to this user: there can be no lab here, whatever its topology. Any other
+/// error is a fault.
+bool is_forbidden(const Error& error);
+
 class Lab {
  public:
   /// Forks the keeper and waits until the fabric stands. EPERM: the machine forbids namespaces, and says what

@@ -2,6 +2,8 @@
 // going into them.
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "port/fd.h"
 
@@ -18,6 +20,9 @@ struct NetworkNamespace {
   Fd space;
   Fd netlink;  // a NETLINK_ROUTE socket that lives in it, wherever the process goes
 };
+/// How the errors of a machine without namespaces begin.
+inline constexpr std::string_view kMachineForbids = "this machine forbids ";
+
 /// Makes one and leaves the process inside it.
 Result<NetworkNamespace> make_network_namespace();
 Status enter_network_namespace(int space);

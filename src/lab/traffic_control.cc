@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t kRootHandle = 0x10000;
 constexpr std::uint32_t kArrivals = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS);
+constexpr std::uint32_t kDepartures = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS);
 constexpr std::uint64_t kBurstNs = 1'000'000;
 constexpr std::uint64_t kQueueNs = 2'000'000;
 constexpr std::uint64_t kLeastBurst = 128 * 1024;  // two of the largest trains
@@ -58,7 +59,7 @@ void set_rate(Messages& out, unsigned index, std::uint64_t bits_per_second, bool
   out.end();
 }
 
-void add_arrival_hook(Messages& out, unsigned index) {
+void add_hooks(Messages& out, unsigned index) {
   tcmsg header = about(index, TC_H_CLSACT);
   header.tcm_handle = TC_H_MAKE(TC_H_CLSACT, 0);
   out.begin(RTM_NEWQDISC, NLM_F_CREATE, header);
@@ -68,8 +69,8 @@ void add_arrival_hook(Messages& out, unsigned index) {
 
 // netem is missing in many kernels and drops at the sender's end, where the sender may notice. A classic BPF
 // program on arrival needs no privilege beyond the namespace, and nobody notices.
-void set_arrival_loss(Messages& out, unsigned index, double probability, bool had_one) {
-  tcmsg header = about(index, kArrivals);
+void set_loss(Messages& out, unsigned index, Way way, double probability, bool had_one) {
+  tcmsg header = about(index, way == Way::arrivals ? kArrivals : kDepartures);
   header.tcm_info = TC_H_MAKE(1u << 16, htons(ETH_P_ALL));
   if (had_one) {
     out.begin(RTM_DELTFILTER, 0, header);

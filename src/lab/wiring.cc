@@ -70,7 +70,8 @@ Status Wiring::add_nodes() {
   for (const Node node : nodes()) {
     auto made = make_network_namespace();
     if (!made) return made.error();
-    if (auto done = set_up_node(*made, node.tier != Tier::host, topo_.name(node)); !done) return done;
+    if (auto done = set_up_node(*made, node.tier != Tier::host && !is_soft(node), topo_.name(node)); !done)
+      return done;
     nodes_.push_back(*std::move(made));
   }
   return Done{};
@@ -90,7 +91,17 @@ Status Wiring::add_cables() {
   return Done{};
 }
 
+/// A soft node's kernel only holds the interfaces.
+Status Wiring::bring_up(Node node, const std::set<std::uint32_t>& down) const {
+  Messages out;
+  for (std::uint32_t port = 0; port < topo_.ports(node); ++port) {
+    if (topo_.link_at({node, port}) && !down.contains(port)) set_link(out, interface_index(port), true);
+  }
+  return apply(netlink(node), out.take(), "bring up " + topo_.name(node));
+}
+
 Status Wiring::configure(Node node, const std::set<std::uint32_t>& down) const {
+  if (is_soft(node)) return bring_up(node, down);
   const topo::NodeConfig config = without(node_config(topo_, node), down);
   const auto index_of = [&](const std::string& name) {
     for (const auto& i : config.interfaces) {

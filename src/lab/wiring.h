@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "lab/host_paths.h"
 #include "lab/namespaces.h"
+#include "lab/switch_plan.h"
 #include "topo/node_config.h"
 #include "topo/topo.h"
 
@@ -22,6 +23,8 @@ inline constexpr unsigned kSidIndex = 100'000;
 struct WiringSettings {
   std::uint32_t mtu = 9000;
   AutoEvs auto_evs;
+  std::set<topo::Tier> soft;                   // tiers whose switches are ours instead of the kernel's
+  SwitchTuning tuning;                         // of those
   std::uint64_t shape_below = 20'000'000'000;  // links at least so fast are left as fast as the machine is
 };
 
@@ -34,6 +37,7 @@ class Wiring {
   const topo::Topology& topology() const { return topo_; }
   const WiringSettings& settings() const { return settings_; }
   int space(topo::Node node) const { return nodes_[number(node)].space.get(); }
+  bool is_soft(topo::Node node) const { return settings_.soft.contains(node.tier); }
   int netlink(topo::Node node) const { return nodes_[number(node)].netlink.get(); }
   /// Every node in turn: hosts, then switches.
   std::vector<topo::Node> nodes() const;
@@ -46,6 +50,7 @@ class Wiring {
   std::size_t number(topo::Node node) const;
   Status add_nodes();
   Status add_cables();
+  Status bring_up(topo::Node node, const std::set<std::uint32_t>& down) const;
 
   topo::Topology topo_;
   WiringSettings settings_;

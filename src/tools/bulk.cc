@@ -29,6 +29,14 @@ bool post_more(BulkSide& side, const BulkSettings& settings, std::uint64_t& next
   return true;
 }
 
+Error not_all_arrived(BulkSide& side, std::uint64_t sent) {
+  const BulkSample& s = side.take_sample();
+  return {ETIMEDOUT, "after half a minute only " + std::to_string(s.messages) + " of " +
+                         std::to_string(sent) + " messages are done, " + std::to_string(side.credit()) +
+                         " taken (" + std::to_string(s.packets) + " packets, " + std::to_string(s.repairs) +
+                         " repairs, " + std::to_string(s.retries) + " retries)"};
+}
+
 }  // namespace
 
 Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const BulkWatcher& watch) {
@@ -45,7 +53,8 @@ Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const Bu
     BulkSample& sample = (*side)->sample();
     sample.late_ns = std::max({sample.late_ns, (now - looked).count(), (*side)->peer_late_ns()});
     looked = now;
-    if (sample.failed > 0 || now > give_up) break;
+    if (now > give_up) return not_all_arrived(**side, next);
+    if (sample.failed > 0) break;
     if (now < look) continue;
     look = now + kSampleEvery;
     const bool wanted = watch((*side)->take_sample());

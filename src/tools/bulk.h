@@ -15,6 +15,8 @@ inline constexpr int kMaxPlanes = 8;
 struct BulkSettings {
   std::uint32_t message_bytes = 128 * 1024;
   std::uint32_t slots = 32;     // messages in flight
+  std::uint32_t window = 0;     // bytes in flight, for ever; 0: the device's congestion control
+  std::uint16_t evs = 0;        // of the QP; 0: the device's
   std::uint8_t spray_unit = 8;  // packets in a row on one EV, unless MRC_SPRAY_UNIT says otherwise
 };
 
@@ -30,6 +32,7 @@ struct BulkSample {
   std::uint64_t packets = 0, repairs = 0, probes = 0;
   std::uint64_t lost_by_order = 0, lost_by_silence = 0, lost_by_timeout = 0, retries = 0;
   std::uint64_t duplicates = 0;  // packets that arrived here a second time: repairs that nobody needed
+  std::uint64_t refused = 0;     // arrivals that were no packet for us
   std::uint64_t overruns = 0;    // packets that the kernel dropped because we read too slowly
   std::uint32_t planes = 0, spray_unit = 0;
   std::uint32_t ports_up = 0;                    // one bit per plane

@@ -68,6 +68,11 @@ Result<std::unique_ptr<BulkSide>> BulkSide::open(const BulkSettings& settings) {
   if (devices->empty()) return Error{ENODEV, "no MRC device here: MRC_DEVICES names no interface"};
   auto device_settings = lib::read_device_settings();
   if (!device_settings) return device_settings.error();
+  if (settings.evs != 0) device_settings->evs = settings.evs;
+  if (settings.window != 0) {
+    device_settings->cc = engine::CcAlgorithm::constant;
+    device_settings->cc_window = settings.window;
+  }
   if (std::getenv("MRC_SPRAY_UNIT") == nullptr) device_settings->spray_unit = settings.spray_unit;
   std::unique_ptr<BulkSide> side(new BulkSide(settings));
   auto device = lib::NicDevice::open(devices->front(), *device_settings);
@@ -142,7 +147,9 @@ int BulkSide::post_message(std::uint64_t number) {
   return qp_->post_send(std::span(&request, 1)).error;
 }
 
+// Placement is unordered: of two credits on their way the older may be placed last, and stay.
 int BulkSide::post_credit(std::uint64_t taken, std::int64_t late_ns) {
+  if (credit_on_its_way_) return EAGAIN;
   const std::uint64_t words[] = {taken, static_cast<std::uint64_t>(late_ns)};
   const lib::Sge sge{reinterpret_cast<std::uint64_t>(words), sizeof words, 0};
   const lib::SendRequest request{.wr_id = kCreditId,
@@ -150,7 +157,9 @@ int BulkSide::post_credit(std::uint64_t taken, std::int64_t late_ns) {
                                  .rkey = peer_.rkey,
                                  .inline_data = true,
                                  .sges = std::span(&sge, 1)};
-  return qp_->post_send(std::span(&request, 1)).error;
+  const int error = qp_->post_send(std::span(&request, 1)).error;
+  credit_on_its_way_ = error == 0;
+  return error;
 }
 
 int BulkSide::post_receive() {
@@ -166,7 +175,9 @@ void BulkSide::poll(const std::function<void()>& received) {
       ++sample_.failed;
     } else if (done[i].op == lib::CompletionOp::receive_imm) {
       received();
-    } else if (done[i].wr_id != kCreditId) {
+    } else if (done[i].wr_id == kCreditId) {
+      credit_on_its_way_ = false;
+    } else {
       ++sample_.messages;
       sample_.bytes += settings_.message_bytes;
       const Time now = lib::steady_now();
@@ -212,6 +223,7 @@ const BulkSample& BulkSide::take_sample() {
   const lib::DeviceCounters counters = device_->counters();
   sample_.duplicates = counters.duplicates;
   sample_.overruns = counters.overrun;
+  sample_.refused = counters.refused;
   note_device();
   return sample_;
 }

@@ -34,6 +34,7 @@ class BulkSide {
   std::uint64_t credit() const { return heard(credit_word()); }
   std::int64_t peer_late_ns() const { return static_cast<std::int64_t>(heard(credit_word() + 1)); }
   int post_message(std::uint64_t number);
+  /// EAGAIN while an earlier credit is on its way.
   int post_credit(std::uint64_t taken, std::int64_t late_ns);
   int post_receive();
   /// Counts completions into `sample`; calls `received` for each immediate.
@@ -56,6 +57,7 @@ class BulkSide {
   lib::Region region_;
   BulkAddress peer_;
   BulkSample sample_;
+  bool credit_on_its_way_ = false;
   Time last_;
 };
 

@@ -47,6 +47,8 @@ Run on_target(CLI::App& app, Act act) {
 struct UpOptions {
   bool foreground = false, json = false;
   std::uint32_t mtu = lab::WiringSettings{}.mtu;
+  std::string switches = "kernel";
+  fabric::LinkSettings link;
 };
 
 int wait_for_the_end() {
@@ -65,6 +67,8 @@ int bring_up(const topo::Topology& topo, const std::string& name, const UpOption
   settings.name = name;
   settings.owned = o.foreground;
   settings.wiring.mtu = o.mtu;
+  settings.wiring.soft = soft_tiers(o.switches);
+  settings.wiring.tuning.link = o.link;
   auto lab = lab::Lab::start(topo, settings);
   if (!lab) return lab_failed(lab.error());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -90,6 +94,9 @@ Run up_verb(CLI::App& app) {
   app.add_flag("--foreground", o->foreground, "stay; the lab ends with this command (Ctrl-C)");
   app.add_option("--mtu", o->mtu, "of every interface")
       ->check(CLI::Range(1500, 65535))
+      ->capture_default_str();
+  add_switch_option(app, o->switches);
+  app.add_option("--queue", o->link.data_limit, "bytes of data that wait at a port of mrc switch")
       ->capture_default_str();
   app.add_flag("--json", o->json, "one JSON object");
   auto options = add_topology_options(app);
@@ -203,6 +210,20 @@ Run down_verb(CLI::App& app) {
 int lab_failed(const Error& error) {
   std::fprintf(stderr, "mrc lab: %s\n", error.what.c_str());
   return 1;
+}
+
+std::set<topo::Tier> soft_tiers(const std::string& word) {
+  if (word == "soft") return {topo::Tier::t0, topo::Tier::t1, topo::Tier::t2};
+  if (word == "soft-t0") return {topo::Tier::t0};
+  if (word == "soft-t1") return {topo::Tier::t1};
+  return {};
+}
+
+void add_switch_option(CLI::App& app, std::string& word) {
+  app.add_option("--switch", word,
+                 "kernel: Linux forwards; soft: mrc switch does, with trimming and ECN; or in one tier")
+      ->check(CLI::IsMember({"kernel", "soft", "soft-t0", "soft-t1"}))
+      ->capture_default_str();
 }
 
 int lab_done(const Status& status) { return status ? 0 : lab_failed(status.error()); }

@@ -142,6 +142,7 @@ std::string summary_json(const StoryResult& r) {
                                       {"retries", r.sender.retries},
                                       {"duplicates", r.receiver.duplicates},
                                       {"overruns", r.receiver.overruns},
+                                      {"refused", r.sender.refused + r.receiver.refused},
                                       {"flawless", r.flawless()}};
   return out.dump();
 }

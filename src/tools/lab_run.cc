@@ -14,7 +14,7 @@ constexpr int kForbidden = 77;  // the convention for "skipped": whoever called 
 struct RunOptions {
   std::uint32_t planes = 4, t1 = 2;
   double seconds = 3;
-  std::string rate;
+  std::string rate, switches = "kernel";
   bool json = false, healthy = false;
 };
 
@@ -31,13 +31,15 @@ Result<topo::Topology> make_fabric(const RunOptions& o) {
 int run(const RunOptions& o) {
   const auto fabric = make_fabric(o);
   if (!fabric) return lab_failed(fabric.error());
-  auto lab = lab::Lab::start(*fabric, {});
-  if (!lab) return lab_failed(lab.error()), lab.error().code == EPERM ? kForbidden : 1;
+  lab::LabSettings settings;
+  settings.wiring.soft = soft_tiers(o.switches);
+  auto lab = lab::Lab::start(*fabric, settings);
+  if (!lab) return lab_failed(lab.error()), lab::is_forbidden(lab.error()) ? kForbidden : 1;
   auto phases = usual_story(o.seconds);
   if (o.healthy) phases.erase(phases.begin() + 1, phases.end());
   LabPicture picture(phases);
   const auto result =
-      run_story(*lab, "h0", "h1", phases, [&](std::size_t phase, double s, const BulkSample& b) {
+      run_story(*lab, {{"h0", "h1"}}, phases, [&](std::size_t phase, double s, const BulkSample& b) {
         if (!o.json) picture.draw(phase, s, b);
       });
   if (!result) return lab_failed(result.error());
@@ -53,6 +55,7 @@ Run lab_run_verb(CLI::App& app) {
   app.add_option("--t1", o->t1, "T1 switches per plane")->check(CLI::Range(2, 8))->capture_default_str();
   app.add_option("--seconds", o->seconds, "each phase")->check(CLI::Range(0.2, 600.0))->capture_default_str();
   app.add_option("--rate", o->rate, "of NIC ports, such as 1G; without it as fast as the machine is");
+  add_switch_option(app, o->switches);
   app.add_flag("--healthy", o->healthy, "break nothing: the first phase alone");
   app.add_flag("--json", o->json, "one JSON object at the end instead of the picture");
   app.footer("Example: mrc lab run --seconds 2");

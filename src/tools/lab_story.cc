@@ -1,84 +1,39 @@
 #include "tools/lab_story.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-
+#include <algorithm>
 #include <cerrno>
+
+#include "tools/lab_transfer.h"
 
 namespace mrc::tools {
 namespace {
 
-using lab::Fd;
-using Clock = std::chrono::steady_clock;
-
-constexpr int kSilentTooLongMs = 60'000;
-
-/// From a transfer's process to the story.
-struct Report {
-  enum class Kind : std::uint32_t { sample, sent, received, failed } kind = Kind::sample;
-  BulkSample sample;
-  char why[256] = {};
-};
-
-struct Ends {
-  Fd ours, theirs;
-};
-Result<Ends> make_ends() {
-  int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
-    return port::errno_error("socketpair");
-  return Ends{Fd(fds[0]), Fd(fds[1])};
-}
-
-void report(int fd, Report::Kind kind, const Result<BulkSample>& outcome) {
-  Report r;
-  r.kind = outcome ? kind : Report::Kind::failed;
-  if (outcome) r.sample = *outcome;
-  if (!outcome) std::snprintf(r.why, sizeof r.why, "%s", outcome.error().what.c_str());
-  (void)::send(fd, &r, sizeof r, MSG_NOSIGNAL);
-}
-
-/// A transfer's process: it goes onto its host, and dies with the story.
-template <class Work>
-pid_t start_on(lab::Lab& lab, const std::string& host, int reports, Report::Kind kind, Work work) {
-  const pid_t child = ::fork();
-  if (child != 0) return child;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const auto entered = lab.enter(host);
-  report(reports, kind, entered ? work() : Result<BulkSample>(entered.error()));
-  ::_exit(0);
-}
+using Kind = TransferReport::Kind;
 
 class Story {
  public:
   Story(lab::Lab& lab, const std::vector<Phase>& phases, const StoryWatcher& watch)
       : lab_(lab), phases_(phases), watch_(watch) {}
 
-  /// Listens to the reports until both ends are done.
-  Result<StoryResult> listen(int reports, int orders) {
-    bool sent = false, received = false;
-    while (!sent || !received) {
-      Report r;
-      pollfd waiting{reports, POLLIN, 0};
-      if (::poll(&waiting, 1, kSilentTooLongMs) <= 0)
-        return Error{ETIMEDOUT, "the transfer has been silent for a minute"};
-      if (::recv(reports, &r, sizeof r, 0) != sizeof r) return Error{EPIPE, "the transfer's processes died"};
-      if (r.kind == Report::Kind::failed) return Error{EIO, std::string("the transfer: ") + r.why};
-      if (r.kind == Report::Kind::sent) result_.sender = r.sample, sent = true;
-      if (r.kind == Report::Kind::received) result_.receiver = r.sample, received = true;
-      if (r.kind != Report::Kind::sample) continue;
-      if (auto stepped = step(r.sample, orders); !stepped) return stepped.error();
+  /// Listens to the reports until all ends are done.
+  Result<StoryResult> listen(LabTransfers& transfers, std::size_t count) {
+    result_.others.resize(count - 1);
+    for (std::size_t done = 0; done < 2 * count;) {
+      const auto r = transfers.next();
+      if (!r) return r.error();
+      Ends& ends = r->transfer == 0 ? result_ : result_.others[r->transfer - 1];
+      if (r->kind == Kind::sent) ends.sender = r->sample, ++done;
+      if (r->kind == Kind::received) ends.receiver = r->sample, ++done;
+      if (r->kind != Kind::sample || r->transfer != 0) continue;
+      if (auto stepped = step(r->sample, transfers); !stepped) return stepped.error();
     }
     return result_;
   }
 
  private:
-  Status step(const BulkSample& now, int orders) {
+  Status step(const BulkSample& now, LabTransfers& transfers) {
     if (over_) return Done{};
-    if (!began_ || elapsed(now) >= phases_[phase_].seconds) return next_phase(now, orders);
+    if (!began_ || elapsed(now) >= phases_[phase_].seconds) return next_phase(now, transfers);
     PhaseResult& p = result_.phases.back();
     p.longest_gap_ns = std::max(p.longest_gap_ns, now.longest_gap_ns);
     p.late_ns = std::max(p.late_ns, now.late_ns);
@@ -86,7 +41,7 @@ class Story {
     return Done{};
   }
 
-  Status next_phase(const BulkSample& now, int orders) {
+  Status next_phase(const BulkSample& now, LabTransfers& transfers) {
     if (began_) {
       close_phase(now);
       ++phase_;
@@ -95,7 +50,7 @@ class Story {
     first_ = now;
     if (phase_ == phases_.size()) {
       over_ = true;
-      ::shutdown(orders, SHUT_WR);
+      transfers.finish();
       return Done{};
     }
     result_.phases.push_back({.title = phases_[phase_].title});
@@ -127,34 +82,12 @@ class Story {
 
 }  // namespace
 
-Result<StoryResult> run_story(lab::Lab& lab, const std::string& from, const std::string& to,
+Result<StoryResult> run_story(lab::Lab& lab, const std::vector<TransferEnds>& ends,
                               const std::vector<Phase>& phases, const StoryWatcher& watch,
                               const BulkSettings& settings) {
-  auto channel = make_ends(), reports = make_ends(), orders = make_ends();
-  if (!channel || !reports || !orders) return Error{EMFILE, "no more sockets"};
-  const pid_t receiver = start_on(lab, to, reports->theirs.get(), Report::Kind::received, [&] {
-    channel->ours.reset();
-    return receive_bulk(channel->theirs.get(), settings);
-  });
-  const pid_t sender = start_on(lab, from, reports->theirs.get(), Report::Kind::sent, [&] {
-    channel->theirs.reset();
-    orders->ours.reset();
-    return send_bulk(channel->ours.get(), settings, [&](const BulkSample& s) {
-      report(reports->theirs.get(), Report::Kind::sample, s);
-      char word;
-      return ::recv(orders->theirs.get(), &word, 1, MSG_DONTWAIT) != 0;  // 0: no more orders, so end
-    });
-  });
-  channel->ours.reset();
-  channel->theirs.reset();
-  reports->theirs.reset();
-  auto result = Story(lab, phases, watch).listen(reports->ours.get(), orders->ours.get());
-  for (const pid_t child : {sender, receiver}) {
-    if (child <= 0) continue;
-    if (!result) ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
-  }
-  return result;
+  auto transfers = LabTransfers::start(lab, ends, settings);
+  if (!transfers) return transfers.error();
+  return Story(lab, phases, watch).listen(*transfers, ends.size());
 }
 
 std::vector<Phase> usual_story(double s) {

@@ -1,12 +1,14 @@
 // A transfer between two hosts of a lab while the lab breaks, phase by phase.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "lab/lab.h"
 #include "tools/bulk.h"
+#include "tools/lab_transfer.h"
 
 namespace mrc::tools {
 
@@ -26,21 +28,30 @@ struct PhaseResult {
   double goodput() const { return seconds > 0 ? static_cast<double>(bytes) * 8 / seconds : 0; }
 };
 
-struct StoryResult {
-  std::vector<PhaseResult> phases;
-  BulkSample sender, receiver;  // at the end
+/// A transfer at its end.
+struct Ends {
+  BulkSample sender, receiver;
   /// Everything sent arrived, unharmed, and nothing was reported as failed.
-  bool flawless() const {
+  bool whole() const {
     return receiver.messages > 0 && receiver.messages == sender.messages && receiver.corrupt == 0 &&
            receiver.failed == 0 && sender.failed == 0;
+  }
+};
+
+struct StoryResult : Ends {  // of the first transfer
+  std::vector<PhaseResult> phases;
+  std::vector<Ends> others;
+  bool flawless() const {
+    return whole() && std::all_of(others.begin(), others.end(), [](const Ends& e) { return e.whole(); });
   }
 };
 
 /// Told every sample of the sender: which phase, and how long it has run.
 using StoryWatcher = std::function<void(std::size_t phase, double seconds, const BulkSample&)>;
 
-/// Runs the phases in turn while `from` writes to `to`, each in a process of its own. REQUIRES: one thread.
-Result<StoryResult> run_story(lab::Lab& lab, const std::string& from, const std::string& to,
+/// Runs the phases in turn, by the clock of the first transfer, while each `from` writes to its `to`.
+/// REQUIRES: one thread.
+Result<StoryResult> run_story(lab::Lab& lab, const std::vector<TransferEnds>& transfers,
                               const std::vector<Phase>& phases, const StoryWatcher& watch,
                               const BulkSettings& settings = {});
 

@@ -1,6 +1,7 @@
 // Verbs of `mrc lab` that are longer than a line.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "lab/lab.h"
@@ -11,6 +12,10 @@ namespace mrc::tools {
 /// The exit status, and a sentence on stderr where there is something to say.
 int lab_failed(const Error& error);
 int lab_done(const Status& status);
+
+/// --switch: whose switches a lab has, and the tiers that the word makes ours.
+void add_switch_option(CLI::App& app, std::string& word);
+std::set<topo::Tier> soft_tiers(const std::string& word);
 
 /// `mrc lab run`: a lab of its own, a transfer, the usual faults, a live picture and a summary.
 Run lab_run_verb(CLI::App& app);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "lab/soft_nodes.h"
 #include "lab/switch_loop.h"
 #include "lab/switch_plan.h"
 #include "tools/commands.h"
@@ -19,8 +20,6 @@ int fail(const std::string& sentence) {
   std::fprintf(stderr, "mrc switch: %s\n", sentence.c_str());
   return 1;
 }
-
-std::string control_name(const std::string& node) { return "mrc-switch-" + node; }
 
 struct RunOptions {
   std::shared_ptr<TopologyOptions> topology;
@@ -82,7 +81,7 @@ int run(RunOptions& o) {
   if (!node) return fail(node.error().what);
   auto ports = open_ports(*fabric, *node, o);
   if (!ports) return fail(ports.error().what);
-  auto control = lab::SwitchControl::open(control_name(o.node));
+  auto control = lab::SwitchControl::open(lab::switch_control_name(o.node));
   if (!control) return fail(control.error().what + " (is this switch running already?)");
   const port::Fd stop = stop_on_signals();
   lab::SoftSwitch sw(lab::switch_settings(*fabric, *node, o.tuning), std::move(*ports));
@@ -138,7 +137,7 @@ Run tell_verb(CLI::App& app) {
   return [o] {
     std::string line;
     for (const std::string& w : o->words) line += line.empty() ? w : " " + w;
-    const auto answer = lab::tell_switch(control_name(o->node), line);
+    const auto answer = lab::tell_switch(lab::switch_control_name(o->node), line);
     if (!answer) return fail(answer.error().what);
     std::printf("%s\n", answer->c_str());
     return 0;

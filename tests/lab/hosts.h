@@ -15,12 +15,12 @@
 
 namespace mrc::testing {
 
-/// Starts a lab for a test, or skips the test with the machine's reason.
-#define MRC_LAB_OR_SKIP(variable, topology, settings)                  \
-  auto variable##_started = lab::Lab::start(topology, settings);       \
-  if (!variable##_started && variable##_started.error().code == EPERM) \
-    GTEST_SKIP() << variable##_started.error().what;                   \
-  ASSERT_TRUE(variable##_started) << variable##_started.error().what;  \
+/// Starts a lab for a test, or skips the test where the machine refuses namespaces, and says so.
+#define MRC_LAB_OR_SKIP(variable, topology, settings)                               \
+  auto variable##_started = lab::Lab::start(topology, settings);                    \
+  if (!variable##_started && lab::is_forbidden(variable##_started.error()))         \
+    GTEST_SKIP() << "NOT TESTED, no lab here: " << variable##_started.error().what; \
+  ASSERT_TRUE(variable##_started) << variable##_started.error().what;               \
   lab::Lab variable = *std::move(variable##_started)
 
 /// Runs `act` in a child that stands on the node; what it returns is the child's exit status.

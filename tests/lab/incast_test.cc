@@ -1,0 +1,61 @@
+// R11: an incast and its victim, over switches of ours that trim and mark. Windows are fixed: software's
+// round trips, milliseconds on a busy machine, are not what the default congestion control aims at.
+#include <nlohmann/json.hpp>
+
+#include "hosts.h"
+#include "lab/soft_nodes.h"
+#include "lab/switch_control.h"
+#include "tools/lab_story.h"
+
+namespace mrc {
+namespace {
+
+using lab::Lab;
+
+constexpr double kSeconds = 1.5;
+constexpr std::uint64_t kRate = 50'000'000;  // little: all hosts and switches share this machine's cores
+
+/// What the switch of a node has counted.
+nlohmann::json counters_of(Lab& lab, const std::string& node) {
+  int ends[2];
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const lab::Fd ours(ends[0]), theirs(ends[1]);
+  testing::on_node(lab, node, [&] {
+    const auto told = lab::tell_switch(lab::switch_control_name(node), "stats");
+    return told && lab::send_answer(theirs.get(), {0, *told, {}}, {}) ? 0 : 1;
+  });
+  const auto answer = lab::receive_answer(ours.get());
+  return answer ? nlohmann::json::parse(answer->text) : nlohmann::json();
+}
+
+TEST(LabIncast, TrimsAndLeavesTheVictimAlone) {
+  const auto fabric = topo::Topology::make({.planes = 1,
+                                            .tiers = 2,
+                                            .t0 = 2,
+                                            .t1 = 2,
+                                            .hosts_per_t0 = 4,
+                                            .host_link = {.bits_per_second = kRate},
+                                            .t0_t1 = {.bits_per_second = 4 * kRate}});
+  ASSERT_TRUE(fabric) << fabric.error().what;
+  lab::LabSettings settings;
+  settings.wiring.soft = {topo::Tier::t0, topo::Tier::t1};
+  settings.wiring.tuning.link.data_limit = 80'000;  // one window fits, three do not
+  MRC_LAB_OR_SKIP(lab, *fabric, settings);
+  // The victim goes to the rack of the incast's target, from the rack of its senders.
+  const std::vector<tools::TransferEnds> transfers = {{"h3", "h5"}, {"h0", "h4"}, {"h1", "h4"}, {"h2", "h4"}};
+  const auto result =
+      tools::run_story(lab, transfers, {{"incast", {}, kSeconds}}, [](auto...) {},
+                       {.message_bytes = 32 * 1024, .slots = 4, .window = 64 * 1024, .evs = 4});
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_TRUE(result->flawless());
+  for (const tools::Ends& sender : result->others)
+    EXPECT_GT(result->sender.bytes, sender.sender.bytes) << "an incast sender got more than the victim";
+  const auto t0 = counters_of(lab, "p0.t0.1");
+  ASSERT_TRUE(t0.contains("ports")) << t0.dump();
+  EXPECT_GT(t0["ports"][0]["trims"].get<int>(), 0) << t0.dump();
+  EXPECT_EQ(t0["ports"][0]["marks"].get<int>(), 0) << "a mark toward a host";
+  EXPECT_LT(t0["ports"][1]["trims"].get<int>(), t0["ports"][0]["trims"].get<int>()) << "the victim's port";
+}
+
+}  // namespace
+}  // namespace mrc
