@@ -152,5 +152,16 @@ class Forbidden(unittest.TestCase):
         self.assertIn("user.max_user_namespaces", done.stderr)
 
 
+    def test_run_leaves_the_story_to_the_simulator(self):
+        done = subprocess.run([MRC, "lab", "run"], capture_output=True, text=True, timeout=SECONDS, preexec_fn=forbid_namespaces)
+        self.assertEqual(done.returncode, 77, done.stdout)
+        self.assertIn(FORBIDS, done.stderr)
+        scenario = pathlib.Path(os.environ["MRC_SOURCE_DIR"]) / "share/scenarios/lab_story.toml"
+        told = subprocess.run([MRC, "sim", str(scenario), "--quiet"], capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        for phase in ("everything works", "swallows everything", "flaps", "T1 switch dies", "NIC port dies", "all healed"):
+            self.assertRegex(told.stdout, f"phase .*{phase}")
+
+
 if __name__ == "__main__":
     unittest.main()
