@@ -83,8 +83,12 @@ mrc_qp* mrc_create_qp(mrc_context* context, mrc_qp_init_attr* init) {
 
 int mrc_destroy_qp(mrc_qp* qp) {
   if (qp == nullptr) return EINVAL;
-  if (const int error = qp->shell->close(); error != 0) return error;
-  if (qp->hint != nullptr) leave(*qp->hint, *qp);
+  if (qp->hint != nullptr)
+    leave(*qp->hint, *qp);  // first: whoever changes the hint must not find a QP that is gone
+  if (const int error = qp->shell->close(); error != 0) {
+    if (qp->hint != nullptr) use(*qp->hint, *qp);
+    return error;
+  }
   --qp->context->objects;
   delete qp;
   return 0;
