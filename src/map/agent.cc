@@ -20,6 +20,11 @@ Duration Agent::timeout(const ProbeName& name) const {
   return name.shape >= Shape::relay_out ? settings_.relay_timeout : settings_.timeout;
 }
 
+Duration Agent::usual_period(const ProbeName& name) const {
+  const bool seldom = name.shape == Shape::visit || (name.tier == topo::Tier::t0 && topo_.tiers() > 1);
+  return seldom ? settings_.seldom_period : settings_.period;
+}
+
 void Agent::handle_reply(Time arrived, const ProbeName& name, std::uint32_t sequence) {
   const auto at = targets_.find(name);
   const Arrival what = at == targets_.end() ? Arrival::unknown : at->second.tally.on_reply(sequence, arrived);
@@ -34,6 +39,7 @@ void Agent::handle_reply(Time arrived, const ProbeName& name, std::uint32_t sequ
 void Agent::advance(Time now) {
   for (auto& [name, target] : targets_) target.tally.advance(now, timeout(name), settings_);
   note_changes(now);
+  ask_below(now);
   start_looks(now);
   std::erase_if(targets_, [&](const auto& t) { return !t.second.regular && t.second.wanted_until < now; });
   line_up(now);
@@ -61,17 +67,39 @@ bool Agent::works(const ProbeName& name) const {
          at->second.tally.run() == 0;
 }
 
-bool Agent::explained_below(const ProbeName& name) const {
-  auto lower = below(name);
-  if (!lower) return false;
+/// The probe that goes the same way, less the last link.
+Agent::Targets::const_iterator Agent::lower(const ProbeName& name) const {
+  const auto under = below(name);
+  if (!under) return targets_.end();
   if (name.shape == Shape::visit) {
     ProbeName way = name;
     way.shape = Shape::round_trip;
     way.other = 0;
-    if (targets_.contains(way)) lower = way;
+    if (const auto at = targets_.find(way); at != targets_.end()) return at;
   }
-  const auto at = targets_.find(*lower);
-  return at != targets_.end() && (suspicious(at->second) || explained_below(*lower));
+  return targets_.find(*under);
+}
+
+/// T0 probe fine and T1 probe lost: it is that T0-T1 link. As long as the T0 probe has not been fine since,
+/// it may be something before it.
+bool Agent::explained_below(const ProbeName& name, const Target& target) const {
+  const auto at = lower(name);
+  if (at == targets_.end()) return false;
+  return suspicious(at->second) || at->second.tally.answered_at() < target.tally.lost_since() ||
+         explained_below(at->first, at->second);
+}
+
+/// While all is well a T1's answers speak for the T0 as well, which is asked seldom; now at once.
+void Agent::ask_below(Time now) {
+  for (const auto& [name, target] : targets_) {
+    if (!target.regular || target.tally.run() == 0) continue;
+    for (auto at = lower(name); at != targets_.end(); at = lower(at->first)) {
+      Target& t = targets_.find(at->first)->second;
+      if (t.said == Condition::dead || t.tally.answered_at() >= target.tally.lost_since()) continue;
+      t.fast_until = now + settings_.look;
+      t.due = std::min(t.due, now);
+    }
+  }
 }
 
 std::uint32_t Agent::working_uplink(const ProbeName& suspect) const {
@@ -117,7 +145,7 @@ void Agent::start_looks(Time now) {
   std::size_t looks = 0;
   for (const auto& [name, target] : targets_) {
     looks += target.regular ? 0 : 1;
-    if (target.regular && suspicious(target) && !explained_below(name)) suspects.push_back(name);
+    if (target.regular && suspicious(target) && !explained_below(name, target)) suspects.push_back(name);
   }
   for (const ProbeName& name : suspects) {
     if (keep_looks(now, name) || looks >= settings_.max_looks) continue;
@@ -157,8 +185,7 @@ std::optional<Probe> Agent::poll_probe(Time now) {
   if (due_.empty()) return std::nullopt;
   auto& [name, target] = *due_.back();
   due_.pop_back();
-  const Duration usual = name.shape == Shape::visit ? settings_.witness_period : settings_.period;
-  const Duration period = target.fast_until > now ? settings_.fast_period : usual;
+  const Duration period = target.fast_until > now ? settings_.fast_period : usual_period(name);
   // Targets stay in step, so that one waking serves them all; after a long pause the beat starts anew.
   target.due = target.due + period > now ? target.due + period : now + period;
   if (due_.empty()) find_next();
@@ -176,7 +203,8 @@ std::vector<Observation> Agent::observations() const {
     o.condition = t.condition();
     o.answered_at = t.answered_at();
     o.lost_since = t.lost_since();
-    o.clean = t.condition() == Condition::good && t.good_run() >= settings_.clean_after;
+    o.clean = t.condition() == Condition::good && t.good_run() >= settings_.clean_after &&
+              t.loss() < settings_.clean_at;
     o.window = t.window();
     o.lost = t.lost();
     o.rtt = t.rtt();

@@ -65,7 +65,10 @@ class Agent {
   bool suspicious(const Target& t) const {
     return t.tally.run() > 0 || t.tally.condition() >= Condition::lossy;
   }
-  bool explained_below(const ProbeName& name) const;
+  Targets::const_iterator lower(const ProbeName& name) const;
+  bool explained_below(const ProbeName& name, const Target& target) const;
+  void ask_below(Time now);
+  Duration usual_period(const ProbeName& name) const;
   bool works(const ProbeName& name) const;
   void note_changes(Time now);
   void start_looks(Time now);

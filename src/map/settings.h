@@ -10,22 +10,23 @@ namespace mrc::map {
 
 struct Settings {
   // How often, and how long to wait.
-  Duration period = 25ms;           // between two probes of one target
-  Duration fast_period = 4ms;       // while something is suspected and not yet judged
-  Duration witness_period = 100ms;  // between two visits to a T0 elsewhere
-  Duration timeout = 8ms;           // a probe that is not back by then is lost, until it comes late
-  Duration relay_timeout = 15ms;    // the same where another node's mapper has to pass it on
-  Duration look = 250ms;            // a close look goes on so long after the last reason for it
+  Duration period = 25ms;          // between two probes of one target
+  Duration fast_period = 4ms;      // while something is suspected and not yet judged
+  Duration seldom_period = 100ms;  // of T0s, for which T1s' answers speak, and of visits elsewhere
+  Duration timeout = 8ms;          // a probe that is not back by then is lost, until it comes late
+  Duration relay_timeout = 15ms;   // the same where another node's mapper has to pass it on
+  Duration look = 250ms;           // a close look goes on so long after the last reason for it
 
   // When a target is called what.
-  std::uint32_t dead_after = 4;    // losses in a row; more on a path that loses much anyway:
-  double dead_by_chance = 1e-5;    // so unlikely must they be by its loss alone
-  std::uint32_t revived_by = 4;    // answers since, and losses among them: not dead, only lossy
-  std::uint32_t good_after = 8;    // answers in a row, after it was dead
-  std::uint32_t loss_events = 3;   // losses, those in a row counted once, and
-  double lossy_at = 0.02;          // this share of the window: lossy
-  double clean_at = 0.005;         // below this share of a full window a lossy target is good again
-  std::uint32_t clean_after = 64;  // answers and losses before "no loss here" means something
+  std::uint32_t dead_after = 4;   // losses in a row; more on a path that loses much anyway:
+  double dead_by_chance = 1e-5;   // so unlikely must they be by its loss alone
+  std::uint32_t revived_by = 4;   // answers since, and losses among them: not dead, only lossy
+  std::uint32_t good_after = 8;   // answers in a row, after it was dead
+  std::uint32_t loss_events = 3;  // losses, those in a row counted once, and
+  double lossy_at = 0.02;         // this share of the window: lossy
+  double clean_at = 0.005;        // below this share of a full window a lossy target is good again
+  std::uint32_t clean_after =
+      128;  // answers in a row, and hardly a loss before, until "no loss here" means something
 
   // What is probed.
   std::uint32_t coverage = 2;    // hosts that probe one link, where so many are near it
