@@ -95,7 +95,7 @@ TEST(Emit, Iproute2InItsWords) {
   const std::string host = emit_iproute2(node_config(topo, host_node(HostId(5))));
   EXPECT_THAT(host,
               HasSubstr("route add fcbb:bb00:e801::/48 encap seg6local action End.DT6 table 255 dev p1\n"));
-  EXPECT_THAT(host, HasSubstr("address add fd4d:5243:1:2::2/64 dev p1 nodad\n"));
+  EXPECT_THAT(host, HasSubstr("address add fd4d:5243:1:2::2/128 dev p1 nodad\n"));
   EXPECT_THAT(host, HasSubstr("forwarding=0"));
 }
 

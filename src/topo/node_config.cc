@@ -20,7 +20,8 @@ InterfaceConfig interface_config(const Topology& topo, Attachment a, const Attac
   out.port = a.port;
   out.mac = topo.mac(a);
   out.link_local = topo.link_local(a.node);
-  if (a.node.tier == Tier::host) out.addresses.push_back({topo.address(HostId(a.node.index), a.port), 64});
+  // Alone in its prefix: neighbours under the same T0 are reached through it, not asked for on the cable.
+  if (a.node.tier == Tier::host) out.addresses.push_back({topo.address(HostId(a.node.index), a.port), 128});
   out.bits_per_second = topo.link_spec(*topo.link_at(a)).bits_per_second;
   out.peer = topo.name(peer.node);
   out.peer_link_local = topo.link_local(peer.node);

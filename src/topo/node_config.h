@@ -14,7 +14,7 @@ struct InterfaceConfig {
   std::uint32_t port = 0;
   Mac mac{};
   Ipv6 link_local;
-  std::vector<Ipv6Prefix> addresses;  // of a host: its NIC address, as a /64
+  std::vector<Ipv6Prefix> addresses;  // of a host: its NIC address, as a /128
   std::uint64_t bits_per_second = 0;
   std::string peer;  // name of the node at the other end
   Ipv6 peer_link_local;

@@ -115,6 +115,17 @@ TEST(LabKernel, SwitchesPlanesNicPortsAndOneWay) {
   EXPECT_NE(lab.status()->find("\"faults\":[]"), std::string::npos);
 }
 
+TEST(LabKernel, NeighboursUnderOneT0ReachEachOtherByPlainRoutes) {
+  const auto topo = *Topology::make({.planes = 1, .tiers = 2, .t0 = 2, .t1 = 1, .hosts_per_t0 = 2});
+  MRC_LAB_OR_SKIP(lab, topo, {});
+  const auto inbox = testing::udp_socket_on(lab, "h0", kPort);
+  for (const char* from : {"h1", "h2"}) {
+    const auto outbox = testing::udp_socket_on(lab, from, 20000);  // a port that no path rule knows
+    ASSERT_TRUE(testing::send_to(outbox.get(), topo.address(HostId(0), 0), kPort, 'x')) << from;
+    EXPECT_EQ(testing::receive(inbox.get()), 'x') << from;
+  }
+}
+
 TEST(LabKernel, AShareOfPacketsVanishes) {
   MRC_LAB_OR_SKIP(lab, fabric(), {});
   Paths paths(lab);
