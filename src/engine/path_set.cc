@@ -11,7 +11,7 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
       prng_(seed),
       say_(say),
       slots_(table.size()),
-      rotation_(table, settings.active_per_plane),
+      rotation_(table, settings.active_per_plane, settings.reshuffle_reach, prng_),
       reverse_(static_cast<std::size_t>(rotation_.planes())) {
   MRC_CHECK(!table.empty() && table.size() <= kMaxEvs);
   for (int p = 0; p < rotation_.planes(); ++p) {
@@ -24,8 +24,12 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
 // MRC-EV-001: the EV is chosen at send time, per packet, among GOOD EVs whose port has room.
 std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid) {
   const PortMask open = talking(room & usable_ports());
-  if (unit_left_ > 0 && unit_ != avoid && open.has(path(*unit_).port)) {
-    --unit_left_;
+  const bool same_flowlet = settings_.flowlet_ns != 0 && unit_ &&
+                            chosen_at_.age(now) < Duration(settings_.flowlet_ns) &&
+                            state(*unit_) != EvState::assumed_bad && state(*unit_) != EvState::denied;
+  chosen_at_ = Ticks(now);
+  if ((unit_left_ > 0 || same_flowlet) && unit_ != avoid && open.has(path(*unit_).port)) {
+    if (unit_left_ > 0) --unit_left_;
     return unit_;
   }
   std::optional<EvSlot> second_best;
@@ -94,6 +98,7 @@ std::optional<EvSlot> PathSet::find(Ev echoed) const {
 
 // MRC-EV-002: ECN or a trim makes an EV miss one turn; the path works, its queue was long.
 void PathSet::note_skip(Time now, EvSlot s, PathCause cause) {
+  if (cause == PathCause::ecn ? !settings_.skip_on_mark : !settings_.skip_on_trim) return;
   if (state(s) == EvState::good) change(now, s, EvState::skip, cause);
 }
 

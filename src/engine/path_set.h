@@ -160,6 +160,7 @@ class PathSet {
   std::uint8_t next_question_ = 0;
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint32_t recent_losses_ = 0;
+  Ticks chosen_at_;  // when an EV was last chosen for data
   Duration patience_ = 150us;
   Time next_revival_ = kNever;      // no withdrawn EV has anything to do before
   Time next_question_at_ = kNever;  // no question's patience ends before

@@ -11,10 +11,15 @@ std::size_t count_planes(std::span<const Path> table) {
   return static_cast<std::size_t>(__builtin_popcount(seen.bits()));
 }
 
+void shuffle(std::uint16_t* run, std::uint32_t count, Prng& prng) {
+  for (std::uint32_t i = 0; i + 1 < count; ++i) std::swap(run[i], run[i + prng.below(count - i)]);
+}
+
 }  // namespace
 
-Rotation::Rotation(std::span<const Path> table, std::uint16_t active_per_plane)
-    : table_(table), order_(table.size()), planes_(count_planes(table)) {
+Rotation::Rotation(std::span<const Path> table, std::uint16_t active_per_plane, std::uint8_t reach,
+                   Prng& prng)
+    : table_(table), order_(table.size()), planes_(count_planes(table)), reach_(reach) {
   std::size_t plane = 0, filled = 0;
   for (int port = 0; port <= kMaxPorts; ++port) {
     Plane p{.port = PortId(static_cast<std::uint8_t>(port)), .begin = static_cast<std::uint16_t>(filled)};
@@ -23,6 +28,8 @@ Rotation::Rotation(std::span<const Path> table, std::uint16_t active_per_plane)
     }
     p.count = static_cast<std::uint16_t>(filled - p.begin);
     if (p.count == 0) continue;
+    // QPs begin in unlike orders, or those that began together would meet on every path.
+    if (reach_ != 0) shuffle(order_.begin() + p.begin, p.count, prng);
     p.target = active_per_plane == 0 ? p.count : std::min(active_per_plane, p.count);
     p.active = p.target;
     p.turn = static_cast<std::uint8_t>(plane);
@@ -42,7 +49,9 @@ std::optional<EvSlot> Rotation::next(PortMask open, Prng& prng) {
     if (p.active == 0 || !open.has(p.port)) continue;
     if (p.position >= p.active) p.position = 0;
     std::uint16_t* const run = order_.begin() + p.begin;
-    std::swap(run[p.position], run[p.position + prng.below(p.active - p.position)]);
+    const auto rest = static_cast<std::uint32_t>(p.active - p.position);
+    std::swap(run[p.position],
+              run[p.position + prng.below(reach_ == 0 ? rest : std::min<std::uint32_t>(reach_, rest))]);
     return EvSlot(run[p.position++]);
   }
   return std::nullopt;

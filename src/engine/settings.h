@@ -13,9 +13,14 @@ struct PathSettings {
   std::uint16_t active_per_plane = 0;  // EVs in rotation per plane, the rest in reserve; 0: all
   std::uint16_t min_active = 1;        // an EV is not withdrawn when fewer than this many would stay in use
   std::uint8_t spray_unit = 1;         // consecutive packets on one EV; 1 is the conformant mode
+  std::uint8_t reshuffle_reach = 4;    // places by which an EV moves in the order per round; 0: anywhere
   std::uint8_t probes_to_return = 3;   // answers in a row that bring an ASSUMED_BAD EV back
   std::uint8_t max_probes_to_return = 48;  // for an EV that keeps failing while the others do not
-  Duration probe_backoff_max = 1s;         // an unanswered probe doubles its interval up to this
+  // Parts that can be switched off, to see what each is worth.
+  bool skip_on_mark = true;         // an ECN mark makes its EV miss a turn
+  bool skip_on_trim = true;         // and so does a trim inside the fabric
+  std::uint32_t flowlet_ns = 0;     // keep to one EV until nothing left for so long; 0: spray by units
+  Duration probe_backoff_max = 1s;  // an unanswered probe doubles its interval up to this
 };
 
 enum class WindowPolicy : std::uint8_t { nack, drop };  // a PSN beyond the receive window
@@ -37,8 +42,8 @@ struct RequestorSettings {
   bool timestamps = true;                // TSETH in data packets
   bool trimmable = true;                 // the peer answers trimmed packets with a NACK
   std::uint16_t reverse_probe_packets =
-      16;  // while only receiving, a probe of a reverse path per round trip and so many packets
-  std::uint8_t reverse_probe_trickle = 8;  // or per so many round trips, when fewer arrive
+      64;  // while only receiving, a probe of a reverse path per round trip and so many packets
+  std::uint8_t reverse_probe_trickle = 32;  // or per so many round trips, when fewer arrive
   // Loss inference: see docs/engine/loss.md.
   std::uint8_t suspect_eighths = 10;  // silent for 10/8 of its path's RTT: ask the path with a probe
   std::uint8_t silence_eighths = 12;  // and silent to the probe for 12/8 of it: the path is dead
