@@ -89,6 +89,12 @@ class Link {
   const LinkSettings& settings() const { return *settings_; }
   const LinkCounters& counters() const { return counters_; }
   void reset_counters() { counters_ = {}; }
+  /// A copy of another's figures, without its frames: what a process knows of a link that another one ran.
+  void adopt(const LinkCounters& counters, Rate rate, LinkState state) {
+    counters_ = counters;
+    rate_ = rate;
+    state_ = state;
+  }
 
  private:
   struct Fifo {

@@ -45,6 +45,7 @@ struct Checked {
 };
 
 struct Outcome {
+  bool here = true;  // false on the ranks whose results went to rank 0: the rest is empty
   sim::Summary summary;
   std::vector<sim::Flow> flows;
   std::vector<JobFigures> jobs;

@@ -1,4 +1,6 @@
 // [transport] and [queues]: what NICs and switches are set to.
+#include <algorithm>
+
 #include "engine/path_set.h"
 #include "scenario/sections.h"
 
@@ -13,6 +15,8 @@ constexpr Choice<CcAlgorithm> kCongestion[] = {
     {"nscc", CcAlgorithm::nscc}, {"constant", CcAlgorithm::constant}, {"off", CcAlgorithm::off}};
 constexpr Choice<Forwarding> kForwarding[] = {
     {"usid", Forwarding::usid}, {"ecmp", Forwarding::ecmp}, {"ev", Forwarding::ev}};
+constexpr Choice<sim::Transport> kProtocols[] = {{"mrc", sim::Transport::mrc},
+                                                 {"roce", sim::Transport::roce}};
 constexpr Choice<MarkAt> kMarkAt[] = {{"enqueue", MarkAt::enqueue}, {"dequeue", MarkAt::dequeue}};
 constexpr Choice<std::uint16_t> kPathMtus[] = {
     {"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}};
@@ -37,6 +41,25 @@ void read_paths(TableReader& r, engine::PathSettings& p) {
   r.number("min_active", p.min_active, 1);
   r.number("spray_unit", p.spray_unit, 1);
   r.number("probes_to_return", p.probes_to_return, 1);
+  r.number("reshuffle_reach", p.reshuffle_reach);
+  r.flag("skip_on_mark", p.skip_on_mark);
+  r.flag("skip_on_trim", p.skip_on_trim);
+  sim::Ps flowlet = 0;
+  r.time("flowlet", flowlet);
+  if (flowlet > 0)
+    p.flowlet_ns = static_cast<std::uint32_t>(std::min<sim::Ps>(flowlet / sim::kPsPerNs, 1u << 30));
+}
+
+void read_roce(TableReader& r, sim::RoceSettings& s) {
+  r.number("qps", s.qps, 1, 1024);
+  r.flag("dcqcn", s.dcqcn);
+  r.flag("pfc", s.pfc);
+  r.real("pfc_xoff_bdp", s.pfc_xoff_bdp, 0.001, 100);
+  r.real("pfc_xon_bdp", s.pfc_xon_bdp, 0.001, 100);
+  r.time("cnp_interval", s.cnp_interval, 1);
+  r.time("timeout", s.timeout, 1);
+  r.number("retries", s.retries, 0, 255);
+  r.number("ack_every", s.ack_every, 1);
 }
 
 void read_requestor(TableReader& r, engine::RequestorSettings& q) {
@@ -59,6 +82,11 @@ void read_transport(TableReader& r, Scenario& s) {
   h.write_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(write_bytes, 1u << 30));
   read_paths(r, h.paths);
   read_requestor(r, h.requestor);
+  r.choice("protocol", h.transport, kProtocols);
+  r.table("roce", [&](TableReader& in) { read_roce(in, h.roce); });
+  r.number("sack_bytes", h.responder.sack_bytes, 1);
+  r.time("retire_after", h.retire_after);
+  r.flag("wire", h.wire);
   r.choice("congestion", h.congestion, kCongestion);
   r.choice("forwarding", s.world.forwarding.forwarding, kForwarding);
   r.table("hints", [&](TableReader& in) { read_hints(in, h.hints); });

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "sim/agenda.h"
 #include "sim/barrier.h"
 #include "sim/inbox.h"
+#include "sim/ranks.h"
 #include "sim/slot_store.h"
 #include "sim/transit.h"
 
@@ -24,8 +26,15 @@ namespace mrc::sim {
 /// Where each node runs, and how long a window is.
 struct Layout {
   std::vector<std::uint8_t> shard_of;  // by node
-  unsigned shards = 1;
-  Ps window = 0;  // at most the shortest time between two nodes
+  unsigned shards = 1;                 // of all processes
+  Ps window = 0;                       // at most the shortest time between two nodes
+  Ranks* ranks = nullptr;              // several processes: each has the same number of shards, in order
+
+  unsigned own_shards() const { return ranks == nullptr ? shards : shards / ranks->size(); }
+  unsigned first_shard() const { return ranks == nullptr ? 0 : ranks->rank() * own_shards(); }
+  bool owns(std::uint32_t node) const {
+    return shard_of[node] >= first_shard() && shard_of[node] < first_shard() + own_shards();
+  }
 };
 
 /// A Model names what a slot holds (Model::Slot) and runs one node through one window:
@@ -83,6 +92,7 @@ class Shard {
   }
   void collect() {
     for (auto& other : crew_.shards_) {
+      if (other == nullptr) continue;  // another process's
       for (const Parcel& p : other->outboxes_[index_]) accept(p.node, p.transit);
       other->outboxes_[index_].clear();
     }
@@ -105,10 +115,11 @@ class Crew {
       : model_(model),
         layout_(std::move(layout)),
         inboxes_(layout_.shard_of.size()),
-        barrier_(layout_.shards) {
+        barrier_(layout_.own_shards()) {
     MRC_CHECK(layout_.window > 0);
-    for (unsigned s = 0; s < layout_.shards; ++s) {
-      shards_.push_back(std::make_unique<Shard<Model>>(*this, s, layout_.shard_of.size()));
+    shards_.resize(layout_.shards);
+    for (unsigned s = first(); s < first() + layout_.own_shards(); ++s) {
+      shards_[s] = std::make_unique<Shard<Model>>(*this, s, layout_.shard_of.size());
     }
   }
 
@@ -120,8 +131,9 @@ class Crew {
   void run() {
     agree();
     std::vector<std::thread> others;
-    for (unsigned s = 1; s < layout_.shards; ++s) others.emplace_back([this, s] { work(*shards_[s]); });
-    work(*shards_[0]);
+    for (unsigned s = 1; s < layout_.own_shards(); ++s)
+      others.emplace_back([this, s] { work(*shards_[first() + s]); });
+    work(*shards_[first()]);
     for (std::thread& t : others) t.join();
   }
 
@@ -131,19 +143,70 @@ class Crew {
   void work(Shard<Model>& shard) {
     while (next_ != kNoWindow) {
       shard.run(model_, next_);
-      barrier_.arrive();
+      barrier_.arrive([this] { trade(); });
       shard.collect();
       barrier_.arrive([this] { agree(); });
     }
   }
+  unsigned first() const { return layout_.first_shard(); }
   void agree() {
     next_ = kNoWindow;
-    for (auto& shard : shards_) next_ = std::min(next_, shard->agenda_.next());
+    for (auto& shard : shards_) {
+      if (shard != nullptr) next_ = std::min(next_, shard->agenda_.next());
+    }
+    if (layout_.ranks != nullptr) next_ = layout_.ranks->least(next_);
     if (next_ != kNoWindow && !model_.proceed(next_ * layout_.window)) next_ = kNoWindow;
+  }
+
+  using Slot = typename Model::Slot;
+  static_assert(std::is_trivially_copyable_v<Slot>);
+  /// A frame on its way to another process: arrival, node, and what the slot holds.
+  static constexpr std::size_t kLetter = sizeof(Transit) + sizeof(std::uint32_t) + sizeof(Slot);
+
+  /// With all threads at rest: what is for other processes' nodes goes there, and theirs comes here.
+  void trade() {
+    if (layout_.ranks == nullptr) return;
+    mail_.resize(layout_.ranks->size());
+    for (auto& shard : shards_) {
+      if (shard != nullptr) pack(*shard);
+    }
+    layout_.ranks->exchange(mail_, arrived_);
+    for (Ranks::Bytes& m : mail_) m.clear();
+    for (std::size_t at = 0; at < arrived_.size(); at += kLetter) unpack(arrived_.data() + at);
+  }
+  void pack(Shard<Model>& shard) {
+    for (unsigned to = 0; to < layout_.shards; ++to) {
+      if (shards_[to] != nullptr) continue;
+      Ranks::Bytes& mail = mail_[to / layout_.own_shards()];
+      for (const auto& parcel : shard.outboxes_[to]) {
+        mail.resize(mail.size() + kLetter);
+        std::byte* p = mail.data() + mail.size() - kLetter;
+        std::memcpy(p, &parcel.transit, sizeof(Transit));
+        std::memcpy(p + sizeof(Transit), &parcel.node, sizeof parcel.node);
+        const Slot& slot = shard.slots_[parcel.transit.slot];
+        std::memcpy(p + kLetter - sizeof(Slot), static_cast<const void*>(&slot), sizeof(Slot));
+        shard.slots_.give(parcel.transit.slot);
+      }
+      shard.outboxes_[to].clear();
+    }
+  }
+  void unpack(const std::byte* p) {
+    SlotCache<Slot>& slots = shards_[first()]->slots_;
+    Transit transit;
+    std::uint32_t node = 0;
+    std::memcpy(static_cast<void*>(&transit), p, sizeof transit);
+    std::memcpy(&node, p + sizeof transit, sizeof node);
+    transit.slot = slots.take();
+    Slot& slot = slots[transit.slot];
+    std::memcpy(static_cast<void*>(&slot), p + kLetter - sizeof(Slot), sizeof(Slot));
+    if constexpr (requires { slot.slot; }) slot.slot = transit.slot;
+    shard_of(node).accept(node, transit);
   }
 
   Model& model_;
   Layout layout_;
+  std::vector<Ranks::Bytes> mail_;  // by rank
+  Ranks::Bytes arrived_;
   SlotStore<typename Model::Slot> slots_;
   std::vector<Inbox> inboxes_;  // by node
   std::vector<std::unique_ptr<Shard<Model>>> shards_;

@@ -39,11 +39,13 @@ Ps base_rtt(const topo::Topology& topo, std::uint32_t frame_bytes, std::uint32_t
 
 namespace {
 
+constexpr std::uint32_t kNoLimit = 4'000'000'000;
+
 LinkSettings settings_of(const topo::LinkSpec& link, Duration switch_delay, const QueueSettings& q, Ps rtt) {
   const double bdp = static_cast<double>(link.bits_per_second) / 8 * seconds(rtt);
   const auto bytes = [](double v) { return static_cast<std::uint32_t>(std::clamp(v, 1.0, 4e9)); };
   LinkSettings s;
-  s.data_limit = bytes(bdp * q.data_bdp);
+  s.data_limit = q.lossless ? kNoLimit : bytes(bdp * q.data_bdp);
   s.control_limit = bytes(bdp * q.control_bdp);
   s.ecn_low = bytes(bdp * q.data_bdp * q.ecn_low);
   s.ecn_high = bytes(bdp * q.data_bdp * q.ecn_high);
@@ -65,7 +67,7 @@ LinkPlan plan_links(const topo::Topology& topo, const QueueSettings& q, Ps rtt) 
   plan.host_up = settings_of(spec.host_link, spec.switch_delay, q, rtt);
   plan.host_up.ecn = plan.host_up.trim = false;  // a NIC sends when its wire is free: there is no queue
   plan.to_host = settings_of(spec.host_link, Duration(0), q, rtt);
-  plan.to_host.toward_host = true;
+  plan.to_host.toward_host = !q.mark_toward_host;
   plan.t0_up = plan.t1_down = settings_of(spec.t0_t1, spec.switch_delay, q, rtt);
   plan.t1_up = plan.t2_down = settings_of(spec.t1_t2, spec.switch_delay, q, rtt);
   return plan;
@@ -75,7 +77,7 @@ Wire wire_from(const topo::Topology& topo, topo::Attachment end) {
   const auto hop = topo.hop_from(end);
   const auto peer = topo.peer(end);
   if (!hop || !peer) return {};  // a downlink without a host: no route leads there
-  return {node_number(topo, peer->node), hop->index()};
+  return {node_number(topo, peer->node), hop->index(), true};
 }
 
 fabric::Switch make_switch(const topo::Topology& topo, topo::Node sw, const ForwardingSettings& f,

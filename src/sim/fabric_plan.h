@@ -22,6 +22,9 @@ struct QueueSettings {
   bool trim = true;
   std::uint32_t trim_bytes = 166;  // on the wire: 128 after Ethernet, just above what the headers need
   fabric::MarkAt mark_at = fabric::MarkAt::dequeue;
+  // Fabrics of baselines:
+  bool mark_toward_host = false;  // ports to hosts mark as all others do
+  bool lossless = false;          // back-pressure keeps queues short, so none has a limit of its own
 };
 
 /// The settings of every kind of link; switches keep pointers into it.
@@ -43,6 +46,7 @@ LinkPlan plan_links(const topo::Topology& topo, const QueueSettings& queues, Ps 
 struct Wire {
   std::uint32_t node = 0;
   std::uint32_t hop = 0;  // topo::Hop::index()
+  bool connected = false;
 };
 
 inline std::uint32_t node_number(const topo::Topology& topo, topo::Node n) {

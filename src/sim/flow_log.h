@@ -33,6 +33,13 @@ struct HostLog {
   std::vector<ReceivedRecord> received;
 };
 
+/// What one QP sent.
+struct QpCount {
+  std::uint32_t packets = 0;
+  std::uint32_t losses = 0;  // inferred or timed out, not trimmed
+  std::uint32_t repairs = 0;
+};
+
 /// One message, from its request to the last byte in the receiver's memory and to the acknowledgement.
 struct Flow {
   Host source = 0;

@@ -17,9 +17,17 @@ HostNode::Connection& HostNode::connection_to(Host peer) {
   if (found != PeerMap::kNone) return connections_[found];
   const auto index = static_cast<std::uint32_t>(connections_.size());
   by_peer_.add(peer, index);
-  Connection c{.peer = peer, .qps = std::vector<PairQp>(plan_.settings.qps_per_pair)};
-  for (std::uint16_t q = 0; q < c.qps.size(); ++q) c.qps[q].qp = make_qp(peer, index, q);
-  return connections_.emplace_back(std::move(c));
+  Connection& c = connections_.emplace_back();
+  c.peer = peer;
+  c.qps.resize(plan_.settings.qps_per_pair);
+  return c;
+}
+
+void HostNode::revive(Connection& c) {
+  if (c.alive) return;
+  c.alive = true;
+  const auto index = static_cast<std::uint32_t>(&c - connections_.data());
+  for (std::uint16_t q = 0; q < c.qps.size(); ++q) c.qps[q].qp = make_qp(c.peer, index, q);
 }
 
 // Both ends make their QP when they first need it: whoever sends, when it posts; the other, when a packet
@@ -36,10 +44,10 @@ nic::Qp* HostNode::make_qp(Host peer, std::uint32_t connection, std::uint16_t pl
   MRC_CHECK(qp != nullptr);  // the workload said how many peers there are
   nic::QpConnect connect;
   connect.peer = gid_of(peer);
-  connect.remote = Qpn(kQps + place);
+  connect.remote = wire_qpn(connections_[connection].generation, place);
   connect.path_mtu = s.path_mtu;
   connect.mpr_dest = s.mpr;
-  connect.paths = plan_.paths(self_, peer);
+  connect.paths = plan_.paths(self_);
   connect.path_settings = s.paths;
   connect.responder = s.responder;
   nic::QpSend send;
@@ -57,6 +65,7 @@ void HostNode::send(const Message& message) {
   Connection& c = connection_to(message.peer);
   const auto connection = static_cast<std::uint32_t>(&c - connections_.data());
   const std::uint32_t sequence = c.next_sequence++;
+  ++c.unfinished;
   log_.sent.push_back({message.peer, sequence, message.flow, message.tag, message.bytes, now_});
   std::uint32_t index = static_cast<std::uint32_t>(sending_.size());
   if (free_sending_.empty()) {
@@ -73,6 +82,8 @@ void HostNode::send(const Message& message) {
 }
 
 void HostNode::post(std::uint32_t connection, std::uint32_t place) {
+  if (connections_[connection].asking) return;  // after the answer
+  revive(connections_[connection]);
   PairQp& pair = connections_[connection].qps[place];
   while (pair.posted < pair.backlog.size()) {
     const std::uint32_t index = pair.backlog[pair.posted];
@@ -115,11 +126,13 @@ void HostNode::on_send_done(const nic::Cqe& entry) {
     if (sending_[index].unposted > 0) ++connections_[connection].qps[place].posted;  // gave up halfway
     record.acknowledged = now_;
     --tally_->pending;
+    --connections_[connection].unfinished;
+    note_use(connection);
     const Message message = sending_[index].message;
     free_sending_.push_back(index);
     if (!record.failed) plan_.workload.on_sent(self_, message, *this);
   }
-  post(connection, place);
+  if (connections_[connection].unfinished > 0) post(connection, place);
 }
 
 void HostNode::on_receive_done(const nic::Cqe& entry) {
@@ -131,47 +144,8 @@ void HostNode::on_receive_done(const nic::Cqe& entry) {
   log_.received.push_back({c.peer, sequence, now_});
   nic_.post_receive(*c.qps[place].qp, entry.wr_id);
   --tally_->pending;
+  note_use(connection);
   plan_.workload.on_received(self_, c.peer, entry.imm, *this);
-}
-
-void HostNode::wait(Ps delay, std::uint64_t token) {
-  ++tally_->pending;
-  timers_.push_back({now_ + delay, timer_order_++, token, false});
-  std::push_heap(timers_.begin(), timers_.end());
-}
-
-void HostNode::signal(Host host, std::uint64_t word) {
-  ++tally_->pending;
-  if (host == self_) {
-    timers_.push_back({now_, timer_order_++, word, true});
-    std::push_heap(timers_.begin(), timers_.end());
-    return;
-  }
-  last_signal_ = std::max(last_signal_ + 1, now_ + plan_.signal_delay);  // one of a sender arrives at a time
-  const std::uint32_t slot = lane_->slots().take();
-  lane_->slots()[slot].word = word;
-  lane_->deliver(host, {last_signal_, signal_via(self_), slot});
-}
-
-void HostNode::fire_timers() {
-  while (!timers_.empty() && timers_.front().when <= now_) {
-    std::pop_heap(timers_.begin(), timers_.end());
-    const Timer due = timers_.back();
-    timers_.pop_back();
-    --tally_->pending;
-    due.signal ? plan_.workload.on_signal(self_, due.token, *this)
-               : plan_.workload.on_timer(self_, due.token, *this);
-  }
-}
-
-void HostNode::hear(const Transit& t) {
-  const std::uint64_t word = lane_->slots()[t.slot].word;
-  const std::uint32_t from = signal_sender(t);
-  lane_->slots().give(t.slot);
-  if (from >= plan_.topo.hosts())
-    return lane_->model().strike(*this, self_, static_cast<std::uint32_t>(word), now_);
-  --tally_->pending;
-  plan_.workload.on_signal(self_, word, *this);
 }
 
 }  // namespace mrc::sim

@@ -11,13 +11,12 @@ namespace {
 // A packet completes at most what is posted: 16 sends or 32 receives of one QP, and the CQ is drained after
 // each.
 constexpr std::uint32_t kCqEntries = 64;
-constexpr std::size_t kAhead = 3;  // arrivals to prefetch
 
 nic::NicConfig nic_config(const HostPlan& plan, Host self, nic::CongestionMaker& maker) {
   nic::NicConfig config;
   config.limits = plan.nic_limits(self);
   config.ports = PortMask::first(static_cast<int>(plan.topo.planes()));
-  config.paths = plan.paths(self, self);
+  config.paths = plan.paths(self);
   config.congestion = &maker;
   if (plan.settings.traced == self) config.sink = plan.settings.sink;
   config.seed = plan.settings.seed * 0x9E3779B97F4A7C15ull + self;
@@ -27,79 +26,51 @@ nic::NicConfig nic_config(const HostPlan& plan, Host self, nic::CongestionMaker&
 }  // namespace
 
 HostNode::HostNode(HostPlan& plan, Host self)
-    : plan_(plan),
-      self_(self),
-      starts_(plan.workload.takes_part(self)),
-      cq_(kCqEntries),
-      nic_(nic_config(plan, self, *this)),
-      random_(plan.settings.seed + self) {
+    : ProgramHost(plan, self), cq_(kCqEntries), nic_(nic_config(plan, self, *this)) {
   key_ = *nic_.regions().add({.va = 0, .length = UINT64_MAX, .pd = nic::PdId(1), .remote_write = true});
-  for (topo::Plane p = 0; p < plan.topo.planes(); ++p) {
-    ports_.emplace_back(plan.links.host_up);
-    wires_.push_back(wire_from(plan.topo, {topo::host_node(topo::HostId(self)), p}));
-  }
 }
 
-Ps HostNode::run(Lane& lane, Tally& tally, Ps begin, Ps end, std::span<const Transit> arrivals) {
-  lane_ = &lane;
-  tally_ = &tally;
-  now_ = std::max(now_, begin);
-  if (starts_) {
-    starts_ = false;
-    plan_.workload.start(self_, *this);
-    --tally.pending;
-    pump();
-  }
-  std::size_t next = 0;
-  Ps local = next_local();
-  for (;;) {
-    const Ps arrival = next < arrivals.size() ? arrivals[next].when : kNeverPs;
-    if (std::min(arrival, local) >= end) return local;
-    now_ = std::max(now_, std::min(arrival, local));
-    if (arrival <= now_) {
-      if (next + kAhead < arrivals.size()) {
-        const Cargo& soon = lane.slots()[arrivals[next + kAhead].slot];
-        __builtin_prefetch(&soon);
-        __builtin_prefetch(&soon.packet);
-      }
-      const Transit& t = arrivals[next++];
-      is_signal(t) ? hear(t) : arrive(t);
-    } else {
-      fire_timers();
-      if (to_ps(nic_.next_timeout()) <= now_) nic_.handle_timeout(engine_time(now_));
-    }
-    pump();
-    local = next_local();
-  }
+void HostNode::handle_timeout() {
+  retire_idle();
+  if (to_ps(nic_.next_timeout()) <= now_) nic_.handle_timeout(engine_time(now_));
 }
 
-Ps HostNode::next_local() const {
+Ps HostNode::next_transport() const {
   Ps next = to_ps(nic_.next_timeout());
-  if (!timers_.empty()) next = std::min(next, timers_.front().when);
-  if (wants_port_) {
-    for (const fabric::Link& link : ports_) {
-      if (to_ps(link.free_at()) > now_) next = std::min(next, to_ps(link.free_at()));
-    }
-  }
-  return next;
+  if (!resting_.empty()) next = std::min(next, resting_.front().until);
+  return wants_port_ ? std::min(next, next_free_port()) : next;
 }
 
 void HostNode::arrive(const Transit& t) {
   Cargo& cargo = lane_->slots()[t.slot];
   wire::Packet& packet = cargo.packet;
-  const wire::Envelope envelope{Ev(cargo.entropy), PortId(static_cast<std::uint8_t>(cargo.reserved)),
-                                cargo.traffic_class, cargo.ecn};
-  if (packet.dqpn != kEndpointQpn) {
-    // A pair's QPs are numbered alike at both ends of the wire; here they get the numbers that this NIC gave
-    // them.
-    const std::uint32_t qp = packet.dqpn.value - kQps;
-    packet.dqpn = connection_to(cargo.source).qps[qp].qp->qpn;
+  wire::Envelope envelope{Ev(cargo.entropy), PortId(static_cast<std::uint8_t>(cargo.reserved)),
+                          cargo.traffic_class, cargo.ecn};
+  if (plan_.wire != nullptr) [[unlikely]] {
+    const auto arrived = plan_.wire->take(cargo);
+    if (!arrived) return lane_->slots().give(t.slot);
+    packet = arrived->packet;
+    const PortId port = envelope.port;
+    envelope = arrived->envelope;
+    envelope.port = port;
   }
+  if (packet.dqpn != kEndpointQpn && !localise(cargo)) return lane_->slots().give(t.slot);
   const Verdict verdict = nic_.handle(engine_time(t.when), packet, envelope, gid_of(cargo.source), {});
   if (verdict == Verdict::ok) {
     if (const auto* write = std::get_if<wire::Write>(&packet.body)) tally_->delivered += write->payload;
   }
   lane_->slots().give(t.slot);
+}
+
+/// A pair's QPs are numbered alike at both ends of the wire; here they get the numbers that this NIC gave
+/// them. False: it belongs to QPs that have been retired.
+bool HostNode::localise(Cargo& cargo) {
+  const std::uint32_t number = cargo.packet.dqpn.value - kQps, per_pair = plan_.settings.qps_per_pair;
+  Connection& c = connection_to(cargo.source);
+  if (number / per_pair != c.generation) return false;
+  revive(c);
+  cargo.packet.dqpn = c.qps[number % per_pair].qp->qpn;
+  return true;
 }
 
 PortMask HostNode::ports_with_room() const {
@@ -139,9 +110,10 @@ void HostNode::emit(const nic::Departure& d) {
   cargo.reserved = envelope.port.value;
   cargo.entropy = envelope.ev.value;
   cargo.flow = self_ * 0x9E3779B1u ^ destination;
-  const auto choice = plan_.topo.choice(envelope.ev);
-  write_route(plan_.topo, topo::HostId(self_), topo::HostId(destination), choice.value_or(topo::Choice{}),
-              cargo);
+  const topo::Choice choice = plan_.topo.choice(envelope.ev).value_or(topo::Choice{});
+  write_route(plan_.topo, topo::HostId(self_), topo::HostId(destination), choice, cargo);
+  if (plan_.wire != nullptr) [[unlikely]]
+    plan_.wire->put(cargo, envelope, destination, choice);
 
   ++tally_->packets;
   if (const auto* write = std::get_if<wire::Write>(&packet.body)) {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
-#include "base/prng.h"
 #include "engine/sizes.h"
 
 namespace mrc::sim {
@@ -22,39 +20,57 @@ Host host_of(const nic::Gid& gid) {
   return host;
 }
 
+namespace {
+
+// A device that knows its fabric's round trip need not wait for a stranger's: until a path's first sample, a
+// packet without an answer is asked about after two of them, where queues may double the first.
+HostSettings with_round_trip(HostSettings s, const topo::Topology& topo) {
+  const Duration longest(2 * base_rtt(topo, s.path_mtu + 150u, 150) / kPsPerNs);
+  s.requestor.initial_rtt = std::min(s.requestor.initial_rtt, longest);
+  return s;
+}
+
+}  // namespace
+
 HostPlan::HostPlan(const topo::Topology& topology, const LinkPlan& link_plan,
                    const HostSettings& host_settings, bool trimming, Workload& load)
-    : topo(topology), links(link_plan), settings(host_settings), workload(load), trimming_(trimming) {
+    : topo(topology),
+      links(link_plan),
+      settings(with_round_trip(host_settings, topology)),
+      workload(load),
+      wire(host_settings.wire ? std::make_unique<WirePath>(topology, host_settings.encapsulation) : nullptr),
+      trimming_(trimming) {
   signal_delay = to_ps(topo.spec().host_link.delay);
   make_paths();
 }
 
-// Each table takes the same number of EVs of each plane, chosen at random; when all fit, one table has them
-// all.
+// When a QP can't have all EVs, neighbours under one T0 divide them: each takes every n-th uplink, beginning
+// with the next one, and with another next one in each plane. So all of them together load every uplink
+// alike. Drawn at random, some uplinks would be in three times as many hands as others, with nothing but the
+// few EVs of a QP to evade to. One table per downlink; when all EVs fit, one for all.
 void HostPlan::make_paths() {
-  const std::uint32_t per_plane =
-      std::clamp<std::uint32_t>(settings.evs / topo.planes(), 1, topo.evs_per_plane());
-  const std::size_t tables = per_plane == topo.evs_per_plane() ? 1 : 64;
-  Prng prng(settings.seed ^ 0x7061746873ull);
-  std::vector<std::uint32_t> numbers(topo.evs_per_plane());
-  std::iota(numbers.begin(), numbers.end(), 0u);
-  for (std::size_t t = 0; t < tables; ++t) {
+  const std::uint32_t all = topo.evs_per_plane();
+  const std::uint32_t each = std::clamp<std::uint32_t>(settings.evs / topo.planes(), 1, all);
+  const std::uint32_t stride = (all + each - 1) / each;
+  const std::uint32_t tables = stride == 1 ? 1 : topo.spec().hosts_per_t0;
+  std::vector<bool> taken;
+  for (std::uint32_t t = 0; t < tables; ++t) {
     auto table = std::make_shared<std::vector<engine::Path>>();
     for (topo::Plane plane = 0; plane < topo.planes(); ++plane) {
-      for (std::uint32_t i = 0; i < per_plane; ++i) {
-        std::swap(numbers[i], numbers[i + prng.below(topo.evs_per_plane() - i)]);
-        table->push_back({topo.ev_at(plane * topo.evs_per_plane() + numbers[i]), topo::nic_port(plane)});
+      taken.assign(all, false);
+      std::uint32_t number = (t + plane * (t / stride)) % stride;
+      for (std::uint32_t i = 0; i < each; ++i, number = (number + stride) % all) {
+        while (taken[number]) number = (number + 1) % all;
+        taken[number] = true;
+        table->push_back({topo.ev_at(plane * all + number), topo::nic_port(plane)});
       }
     }
     tables_.push_back(std::move(table));
   }
 }
 
-const nic::PathTable& HostPlan::paths(Host a, Host b) const {
-  // Neighbours talk to neighbours: their pairs must not end up with the same few tables.
-  std::uint64_t x = (std::uint64_t{a} << 32 | b) * 0x9E3779B97F4A7C15ull;
-  x = (x ^ x >> 29) * 0xBF58476D1CE4E5B9ull;
-  return tables_[(x >> 32) % tables_.size()];
+const nic::PathTable& HostPlan::paths(Host a) const {
+  return tables_[topo.downlink_of(topo::HostId(a)) % tables_.size()];
 }
 
 std::uint32_t HostPlan::datagram(std::uint64_t payload) const {
@@ -66,6 +82,12 @@ std::uint32_t HostPlan::datagram(std::uint64_t payload) const {
 
 std::uint32_t HostPlan::full_frame() const {
   return datagram(settings.path_mtu) + settings.encapsulation.overhead();
+}
+
+double HostPlan::wire_bytes(std::uint64_t bytes) const {
+  const std::uint64_t full = (bytes - 1) / settings.path_mtu;
+  const std::uint32_t last = datagram(bytes - full * settings.path_mtu) + engine::kImmDt;
+  return static_cast<double>(full * full_frame() + last + settings.encapsulation.overhead());
 }
 
 nic::NicLimits HostPlan::nic_limits(Host host) const {
@@ -81,8 +103,9 @@ nic::NicLimits HostPlan::nic_limits(Host host) const {
   return limits;
 }
 
-// A CC profile is the device's, as in a real fabric: it names the longest round trip, and a nearer peer's base_rtt falls
-// to its own with the first sample. All senders to one port then agree on the delay to settle at.
+// A CC profile is the device's, as in a real fabric: it names the longest round trip, and a nearer peer's
+// base_rtt falls to its own with the first sample. All senders to one port then agree on the delay to settle
+// at.
 engine::CcProfile HostPlan::cc_profile() const {
   engine::LinkFacts facts;
   facts.bits_per_second = topo.planes() * topo.spec().host_link.bits_per_second;

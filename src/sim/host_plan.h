@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/congestion_profile.h"
@@ -12,12 +13,21 @@
 #include "nic/settings.h"
 #include "sim/carriage.h"
 #include "sim/fabric_plan.h"
+#include "sim/roce_settings.h"
+#include "sim/wire_path.h"
 #include "sim/workload.h"
 #include "topo/topo.h"
 
 namespace mrc::sim {
 
+enum class Transport : std::uint8_t {
+  mrc,   // the NIC and engine that ship
+  roce,  // the baseline: RoCEv2 as it is usually run, hashed paths, go-back-N, DCQCN, PFC
+};
+
 struct HostSettings {
+  Transport transport = Transport::mrc;
+  RoceSettings roce;  // for that transport
   std::uint16_t path_mtu = 4096;
   std::uint16_t evs = 128;  // per QP, the same number in each plane; fewer where the fabric has fewer
   std::uint16_t qps_per_pair = 1;
@@ -26,12 +36,14 @@ struct HostSettings {
   std::uint32_t write_bytes = 1u << 30;  // a longer message is several writes
   std::uint32_t packets_in_flight = 0;   // records of the NIC; 0: a window's worth and some per QP
   std::uint8_t mpr = engine::kMinMpr;
+  Ps retire_after = 1'000'000'000;  // a pair idle for so long gives its QPs up; 0: never
   engine::PathSettings paths;
   engine::RequestorSettings requestor;
-  engine::ResponderSettings responder;
+  engine::ResponderSettings responder{.sack_bytes = 32 * 1024};  // every byte of SACKs is one of data less
   engine::CcAlgorithm congestion = engine::CcAlgorithm::nscc;
   engine::CongestionHints hints;
   Encapsulation encapsulation;
+  bool wire = false;  // packets travel as bytes, through the codec: the same results, slower
   std::uint64_t seed = 1;
   Host traced = UINT32_MAX;  // the host whose engine speaks to `sink`
   engine::EventSink* sink = nullptr;
@@ -46,15 +58,18 @@ class HostPlan {
   const LinkPlan& links;
   const HostSettings settings;
   Workload& workload;
-  Ps signal_delay = 0;  // between hosts, outside the fabric: a link's
+  const std::unique_ptr<WirePath> wire;  // where packets travel as bytes
+  Ps signal_delay = 0;                   // between hosts, outside the fabric: a link's
 
   nic::NicLimits nic_limits(Host host) const;
-  /// Another selection of EVs for each pair of hosts, out of a few dozen that all share.
-  const nic::PathTable& paths(Host a, Host b) const;
+  /// The EVs that a host sends by.
+  const nic::PathTable& paths(Host host) const;
   engine::CcProfile cc_profile() const;
   /// The least time that a message of `bytes` takes on an empty fabric, from its request to its last byte at
   /// the receiver.
   Ps alone(Host a, Host b, std::uint64_t bytes) const;
+  /// What a message of `bytes` puts on the wire, headers included.
+  double wire_bytes(std::uint64_t bytes) const;
   /// Bytes of a full data packet, on the wire.
   std::uint32_t full_frame() const;
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/fluid.h"
+
 namespace mrc::sim {
 namespace {
 
@@ -76,6 +78,19 @@ void count_flows(World& world, const std::vector<Flow>& flows, Summary& s) {
   s.flow_fairness = fairness(rates);
 }
 
+void compare_with_fluid(World& world, const std::vector<Flow>& flows, Summary& s) {
+  const FluidResult fluid = fluid_of(world, flows);
+  std::vector<double> slowdown;
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    if (flows[i].received == kNeverPs || fluid.took[i] == kNeverPs) continue;
+    const double bound = microseconds(fluid.took[i]);
+    s.bound_us_max = std::max(s.bound_us_max, bound);
+    slowdown.push_back(microseconds(flows[i].received - flows[i].start) / bound);
+  }
+  s.slowdown_fair = distribution(std::move(slowdown));
+  s.max_over_bound = ratio(s.completion_us.max, s.bound_us_max);
+}
+
 void count_links(World& world, Summary& s) {
   const topo::Topology& topo = world.topo();
   s.by_plane.resize(topo.planes());
@@ -99,14 +114,12 @@ void count_links(World& world, Summary& s) {
 void count_qps(World& world, Summary& s) {
   std::vector<double> losses, repairs;
   for (Host h = 0; h < world.topo().hosts(); ++h) {
-    s.qps += world.host(h).nic().qp_count();
-    world.host(h).nic().for_each_qp([&](nic::Qp& qp) {
-      if (!qp.engine) return;
-      const engine::RequestorCounters& c = qp.engine->requestor().counters();
-      if (c.packets == 0) return;
-      losses.push_back(static_cast<double>(c.lost_by_order + c.lost_by_silence + c.lost_by_timeout));
-      repairs.push_back(static_cast<double>(c.repairs));
-    });
+    for (const QpCount& c : world.qp_counts(h)) {
+      ++s.qps;
+      if (c.packets == 0) continue;
+      losses.push_back(c.losses);
+      repairs.push_back(c.repairs);
+    }
   }
   s.qp_losses = distribution(std::move(losses));
   s.qp_repairs = distribution(std::move(repairs));
@@ -146,6 +159,7 @@ Summary summarise(World& world, const std::vector<Flow>& flows, const Cost& cost
   Summary s;
   s.cost = cost;
   count_flows(world, flows, s);
+  compare_with_fluid(world, flows, s);
   count_links(world, s);
   s.packets = world.total();
   count_qps(world, s);

@@ -47,6 +47,9 @@ struct Summary {
   Distribution slowdown;         // completion / the same message alone
   double ideal_us_max = 0;       // the slowest message if each were alone
   double max_over_ideal = 0;     // completion_us.max / that
+  double bound_us_max = 0;       // the slowest message if all were fluids that share max-min fairly
+  double max_over_bound = 0;     // completion_us.max / that
+  Distribution slowdown_fair;    // completion / the same message as a fluid among the others
   std::uint64_t payload_bytes = 0;
   double goodput_gbps = 0;   // payload of all hosts over the time to the last message
   double flow_fairness = 1;  // of the flows' own rates

@@ -50,6 +50,8 @@ void write_json(const Summary& s, JsonWriter& json) {
   write(s.acknowledged_us, "acknowledged_us", json);
   write(s.slowdown, "slowdown", json);
   json.field("ideal_us_max", s.ideal_us_max).field("max_over_ideal", s.max_over_ideal);
+  json.field("bound_us_max", s.bound_us_max).field("max_over_bound", s.max_over_bound);
+  write(s.slowdown_fair, "slowdown_fair", json);
   json.field("payload_bytes", s.payload_bytes)
       .field("goodput_gbps", s.goodput_gbps)
       .field("fairness", s.flow_fairness);
@@ -94,6 +96,8 @@ std::string text(const Summary& s) {
   line(out, "slowdown        mean %.4f  p50 %.4f  p99 %.4f  p99.9 %.4f  max %.4f", d.mean, d.p50, d.p99,
        d.p999, d.max);
   line(out, "max / ideal     %.4f (the slowest message alone: %.3f us)", s.max_over_ideal, s.ideal_us_max);
+  line(out, "max / bound     %.4f (the slowest as a fluid that shares max-min fairly: %.3f us)",
+       s.max_over_bound, s.bound_us_max);
   line(out, "goodput         %.2f Gb/s over all hosts, fairness %.4f", s.goodput_gbps, s.flow_fairness);
   line(out, "packets         %lu data, %lu of them repairs; %lu in all; %lu hops", s.packets.data_packets,
        s.packets.repairs, s.packets.packets, s.hops);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/roce_host.h"
+
 namespace mrc::sim {
 namespace {
 
@@ -10,33 +12,81 @@ std::uint32_t stroke_sender(const topo::Topology& topo, std::uint32_t stroke) {
   return topo.hosts() + stroke;
 }
 
+Tally add_over(Ranks& ranks, const Tally& own) {
+  std::int64_t values[] = {own.pending,
+                           own.failed,
+                           static_cast<std::int64_t>(own.data_packets),
+                           static_cast<std::int64_t>(own.repairs),
+                           static_cast<std::int64_t>(own.packets),
+                           static_cast<std::int64_t>(own.delivered)};
+  ranks.add(values);
+  const auto count = [&](int i) { return static_cast<std::uint64_t>(values[i]); };
+  return {values[0], values[1], count(2), count(3), count(4), count(5)};
+}
+
 }  // namespace
 
 World::World(const topo::Topology& topo, const WorldSettings& settings, Workload& workload)
     : topo_(topo), settings_(settings) {
+  settle_transport();
   HostSettings& h = settings_.hosts;
   h.encapsulation.srv6 = settings_.forwarding.forwarding == fabric::Forwarding::usid;
   links_ = plan_links(topo, settings_.queues, base_rtt(topo, h.path_mtu + 150u, 150));
   plan_ = std::make_unique<HostPlan>(topo, links_, h, settings_.queues.trim, workload);
-  for (Host i = 0; i < topo.hosts(); ++i) hosts_.push_back(std::make_unique<HostNode>(*plan_, i));
-  for (std::uint32_t s = 0; s < topo.switches(); ++s) {
-    const topo::Node node = topo.switch_at(s);
-    std::vector<Wire> wires;
-    for (std::uint32_t p = 0; p < topo.ports(node); ++p) wires.push_back(wire_from(topo, {node, p}));
-    switches_.push_back(std::make_unique<SwitchNode>(make_switch(topo, node, settings_.forwarding, links_),
-                                                     std::move(wires),
-                                                     h.seed ^ 0x737769746368ull ^ std::uint64_t{s} << 20));
-  }
   crew_ = std::make_unique<Crew<World>>(*this, layout());
   tallies_.resize(crew_->layout().shards);
+  make_nodes();
   schedule_strokes();
+}
+
+// Only the nodes of this process exist.
+void World::make_nodes() {
+  hosts_.resize(topo_.hosts());
+  switches_.resize(topo_.switches());
+  const Layout& layout = crew_->layout();
+  for (Host h = 0; h < topo_.hosts(); ++h) {
+    if (layout.owns(h)) hosts_[h] = make_host(h);
+  }
+  for (std::uint32_t s = 0; s < topo_.switches(); ++s) {
+    if (!layout.owns(topo_.hosts() + s)) continue;
+    const topo::Node node = topo_.switch_at(s);
+    std::vector<Wire> wires;
+    for (std::uint32_t p = 0; p < topo_.ports(node); ++p) wires.push_back(wire_from(topo_, {node, p}));
+    switches_[s] =
+        std::make_unique<SwitchNode>(make_switch(topo_, node, settings_.forwarding, links_), std::move(wires),
+                                     settings_.hosts.seed ^ 0x737769746368ull ^ std::uint64_t{s} << 20);
+  }
+}
+
+// A RoCEv2 fabric hashes, marks at every port, never trims, and stops its neighbours instead of dropping.
+void World::settle_transport() {
+  if (settings_.hosts.transport != Transport::roce) return;
+  const RoceSettings& roce = settings_.hosts.roce;
+  QueueSettings& q = settings_.queues;
+  settings_.forwarding.forwarding = fabric::Forwarding::ecmp;
+  q.trim = false;
+  q.mark_toward_host = true;
+  q.lossless = roce.pfc;
+  if (!roce.pfc) return;
+  const std::uint64_t rate = topo_.spec().host_link.bits_per_second;
+  const double bdp =
+      static_cast<double>(rate) / 8 * seconds(base_rtt(topo_, settings_.hosts.path_mtu + 150u, 150));
+  settings_.forwarding.pfc = {static_cast<std::uint32_t>(bdp * roce.pfc_xoff_bdp),
+                              static_cast<std::uint32_t>(bdp * roce.pfc_xon_bdp)};
+}
+
+std::unique_ptr<ProgramHost> World::make_host(Host host) {
+  if (settings_.hosts.transport == Transport::roce) return std::make_unique<RoceHost>(*plan_, host);
+  return std::make_unique<HostNode>(*plan_, host);
 }
 
 // Neighbours by number stay together: hosts with their T0s of all planes; the tiers above are dealt out
 // evenly.
 Layout World::layout() const {
   Layout layout;
-  layout.shards = std::clamp(settings_.threads, 1u, 255u);
+  layout.ranks = settings_.ranks;
+  const unsigned processes = layout.ranks == nullptr ? 1 : layout.ranks->size();
+  layout.shards = std::clamp(settings_.threads, 1u, std::max(255u / processes, 1u)) * processes;
   const std::uint64_t n = layout.shards;
   const auto t0_shard = [&](std::uint32_t t0) {
     return static_cast<std::uint8_t>(t0 * n / topo_.switches(topo::Tier::t0));
@@ -57,6 +107,7 @@ Layout World::layout() const {
 }
 
 void World::tell(std::uint32_t node, Ps when, std::uint32_t stroke) {
+  if (!crew_->layout().owns(node)) return;
   Lane& lane = crew_->shard_of(node);
   const std::uint32_t slot = lane.slots().take();
   lane.slots()[slot].word = stroke;
@@ -84,7 +135,7 @@ void World::apply(fabric::Link& link, const Stroke& s) {
   link.set_rate(fabric::Rate::bits_per_second(static_cast<std::uint64_t>(rate)));
 }
 
-void World::strike(HostNode& host, Host self, std::uint32_t stroke, Ps now) {
+void World::strike(ProgramHost& host, Host self, std::uint32_t stroke, Ps now) {
   const Stroke& s = settings_.strokes[stroke];
   const topo::Plane plane = topo_.plane(s.hop.link);
   const topo::Attachment sender = topo_.sender(s.hop);
@@ -103,7 +154,9 @@ Ps World::run(Lane& lane, std::uint32_t node, Ps begin, Ps end, std::span<const 
   });
 }
 
-Tally World::total() const {
+Tally World::total() const { return settings_.ranks == nullptr ? own_total() : total_; }
+
+Tally World::own_total() const {
   Tally sum;
   for (const Tally& t : tallies_) {
     sum.pending += t.pending;
@@ -117,9 +170,15 @@ Tally World::total() const {
 }
 
 bool World::proceed(Ps begin) {
+  if (settings_.ranks != nullptr) total_ = add_over(*settings_.ranks, own_total());
   const Tally t = total();
   const Ps until = began_ ? now_ + crew_->layout().window : 0;
-  const bool enough = watch_ && !watch_({now_, until, t});
+  bool enough = watch_ && !watch_({now_, until, t});
+  if (settings_.ranks != nullptr && watch_) {
+    std::int64_t stops = enough;
+    settings_.ranks->add({&stops, 1});
+    enough = stops > 0;
+  }
   if (t.pending <= t.failed) return false;
   now_ = begin;
   began_ = true;
@@ -130,15 +189,31 @@ bool World::proceed(Ps begin) {
 void World::run(Watch watch) {
   watch_ = std::move(watch);
   for (Host h = 0; h < hosts_.size(); ++h) {
-    if (!plan_->workload.takes_part(h)) continue;
-    ++tallies_[0].pending;  // until it has started
+    if (hosts_[h] == nullptr || !plan_->workload.takes_part(h)) continue;
+    ++tallies_[crew_->layout().first_shard()].pending;  // until it has started
     crew_->shard_of(h).wake(h, 0);
   }
   crew_->run();
+  if (settings_.ranks != nullptr) total_ = add_over(*settings_.ranks, own_total());
+}
+
+bool World::gather() {
+  if (settings_.ranks == nullptr) return true;
+  elsewhere_ = std::make_unique<Elsewhere>(topo_, links_, *settings_.ranks, hosts_, switches_);
+  return settings_.ranks->rank() == 0;
+}
+
+const HostLog& World::log_of(Host host) const {
+  return hosts_[host] != nullptr ? hosts_[host]->log() : elsewhere_->log(host);
+}
+
+std::vector<QpCount> World::qp_counts(Host host) {
+  return hosts_[host] != nullptr ? hosts_[host]->qp_counts() : elsewhere_->qp_counts(host);
 }
 
 const fabric::Link& World::link(topo::Hop hop) {
   const topo::Attachment sender = topo_.sender(hop);
+  if (!crew_->layout().owns(node_number(topo_, sender.node))) return elsewhere_->link(hop);
   if (sender.node.tier == topo::Tier::host) return hosts_[sender.node.index]->port(sender.port);
   return switches_[topo_.switch_number(sender.node)]->object().port(static_cast<std::uint16_t>(sender.port));
 }
@@ -148,7 +223,7 @@ std::vector<Flow> World::flows() {
   std::vector<std::size_t> first(hosts_.size());  // of a source's flows in `out`
   for (Host h = 0; h < hosts_.size(); ++h) {
     first[h] = out.size();
-    for (const SentRecord& r : hosts_[h]->log().sent) {
+    for (const SentRecord& r : log_of(h).sent) {
       out.push_back({h, r.destination, r.flow, r.tag, r.bytes, r.start, kNeverPs, r.acknowledged, r.failed});
     }
   }
@@ -160,8 +235,7 @@ std::vector<Flow> World::flows() {
   };
   std::vector<std::vector<Arrival>> arrivals(hosts_.size());  // by source
   for (Host h = 0; h < hosts_.size(); ++h) {
-    for (const ReceivedRecord& r : hosts_[h]->log().received)
-      arrivals[r.source].push_back({h, r.sequence, r.when});
+    for (const ReceivedRecord& r : log_of(h).received) arrivals[r.source].push_back({h, r.sequence, r.when});
   }
   std::vector<std::pair<std::uint64_t, std::size_t>> sent;
   const auto key = [](Host destination, std::uint32_t sequence) {
@@ -169,7 +243,7 @@ std::vector<Flow> World::flows() {
   };
   for (Host h = 0; h < hosts_.size(); ++h) {
     sent.clear();
-    for (const SentRecord& r : hosts_[h]->log().sent)
+    for (const SentRecord& r : log_of(h).sent)
       sent.emplace_back(key(r.destination, r.sequence), first[h] + sent.size());
     std::sort(sent.begin(), sent.end());
     for (const Arrival& a : arrivals[h]) {

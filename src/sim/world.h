@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/crew.h"
+#include "sim/elsewhere.h"
 #include "sim/fabric_plan.h"
 #include "sim/fault.h"
 #include "sim/host_node.h"
@@ -21,6 +22,7 @@ struct WorldSettings {
   std::vector<Stroke> strokes;  // in order of time
   Ps end = kNeverPs;            // stop then, finished or not
   unsigned threads = 1;
+  Ranks* ranks = nullptr;  // several processes, each with so many threads
 };
 
 /// Where a run stands, for whoever watches: `total` counts up to `now`, and changed since `since`.
@@ -45,11 +47,16 @@ class World {
   const topo::Topology& topo() const { return topo_; }
   const HostPlan& plan() const { return *plan_; }
   const LinkPlan& links() const { return links_; }
-  HostNode& host(Host h) { return *hosts_[h]; }
+  ProgramHost& host(Host h) { return *hosts_[h]; }
   SwitchNode& switch_node(std::uint32_t number) { return *switches_[number]; }
   /// The egress port of a direction.
   const fabric::Link& link(topo::Hop hop);
+  /// Of all processes, as of the last window.
   Tally total() const;
+  /// Collective, after run() on several processes: rank 0 learns what the others' nodes did, so that flows(),
+  /// link() and qp_counts() speak of all. True there, and where there is only one process.
+  bool gather();
+  std::vector<QpCount> qp_counts(Host host);
   Ps now() const { return now_; }
   bool stopped_early() const { return stopped_early_; }
   std::size_t slots() const { return crew_->slots().capacity(); }
@@ -60,9 +67,14 @@ class World {
   Ps run(Lane& lane, std::uint32_t node, Ps begin, Ps end, std::span<const Transit> arrivals);
   bool proceed(Ps begin);
   /// Stroke number `stroke` hits a host's port, or the host at the far end learns of it.
-  void strike(HostNode& host, Host self, std::uint32_t stroke, Ps now);
+  void strike(ProgramHost& host, Host self, std::uint32_t stroke, Ps now);
 
  private:
+  void settle_transport();
+  void make_nodes();
+  Tally own_total() const;
+  const HostLog& log_of(Host host) const;
+  std::unique_ptr<ProgramHost> make_host(Host host);
   Layout layout() const;
   void schedule_strokes();
   void tell(std::uint32_t node, Ps when, std::uint32_t stroke);
@@ -72,10 +84,12 @@ class World {
   WorldSettings settings_;
   LinkPlan links_;
   std::unique_ptr<HostPlan> plan_;
-  std::vector<std::unique_ptr<HostNode>> hosts_;
+  std::vector<std::unique_ptr<ProgramHost>> hosts_;
   std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::vector<Tally> tallies_;  // by shard
   std::unique_ptr<Crew<World>> crew_;
+  std::unique_ptr<Elsewhere> elsewhere_;  // after gather()
+  Tally total_;                           // of all processes
   Watch watch_;
   Ps now_ = 0;          // the present window
   bool began_ = false;  // there was one

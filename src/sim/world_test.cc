@@ -151,5 +151,72 @@ TEST(World, ALostNicPortCostsItsPlaneOnly) {
   EXPECT_EQ(world.total().failed, 0);
 }
 
+// Packets through the codec: every byte that a NIC sends is encoded, changed by switches, and decoded, and
+// nothing may come out differently.
+TEST(World, BytesOnTheWireGiveTheSameResultsAsValues) {
+  for (const topo::Topology& topo : {small_fabric(2), small_fabric(1, 3)}) {
+    std::string cm = "Nodes " + std::to_string(topo.hosts()) + "\n";
+    for (int i = 1; i < 16; ++i)
+      cm += std::to_string(i) + "->0 id " + std::to_string(i) + " start 0 size " +
+            std::to_string(100'000 + i) + "\n";
+    std::vector<Flow> flows[2];
+    Tally totals[2];
+    for (const bool wire : {false, true}) {
+      CmWorkload load(*parse_cm(cm, "t"));
+      WorldSettings settings;
+      settings.hosts.wire = wire;
+      settings.queues.data_bdp = 0.3;  // trims, marks
+      settings.strokes = *plan_faults(topo, {{.kind = FaultKind::lossy,
+                                              .target = topo.name(topo.host_link(topo::HostId(3), 0)),
+                                              .amount = 0.05}});
+      World world(topo, settings, load);
+      world.run();
+      EXPECT_EQ(load.unfinished(), "");
+      flows[wire] = world.flows();
+      totals[wire] = world.total();
+    }
+    EXPECT_GT(totals[0].repairs, 0u);
+    EXPECT_EQ(totals[0].packets, totals[1].packets);
+    ASSERT_EQ(flows[0].size(), flows[1].size());
+    for (std::size_t i = 0; i < flows[0].size(); ++i) {
+      EXPECT_EQ(flows[0][i].received, flows[1][i].received) << i;
+      EXPECT_EQ(flows[0][i].acknowledged, flows[1][i].acknowledged) << i;
+    }
+  }
+}
+
+// A pair that has nothing to say gives its QPs up, and makes new ones when it speaks again.
+TEST(World, IdlePairsRetireTheirQpsAndComeBack) {
+  const topo::Topology topo = small_fabric();
+  std::string cm = "Nodes 16\n";
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 16; ++i)
+      cm += std::to_string(i) + "->" + std::to_string((i + 1 + round % 2 * 5) % 16) + " id " +
+            std::to_string(round * 16 + i + 1) + " start " + std::to_string(round * 1'000'000'000ll) +
+            " size 50000\n";
+  }
+  CmWorkload load(*parse_cm(cm, "t"));
+  WorldSettings settings;
+  settings.hosts.retire_after = 100'000'000;
+  World world(topo, settings, load);
+  std::size_t most = 0, least = 1000;
+  world.run([&](const Progress& p) {
+    std::size_t qps = 0;
+    for (Host h = 0; h < 16; ++h) qps += dynamic_cast<HostNode&>(world.host(h)).nic().qp_count();
+    most = std::max(most, qps);
+    if (p.now > 500'000'000) least = std::min(least, qps);
+    return true;
+  });
+  EXPECT_EQ(load.unfinished(), "");
+  EXPECT_EQ(world.total().failed, 0);
+  EXPECT_EQ(world.flows().size(), 48u);
+  for (const Flow& f : world.flows()) EXPECT_NE(f.received, kNeverPs);
+  EXPECT_EQ(most, 32u);  // both ends of one round's pairs
+  EXPECT_EQ(least, 0u);
+  std::size_t made = 0;
+  for (Host h = 0; h < 16; ++h) made += world.host(h).qp_counts().size();
+  EXPECT_EQ(made, 96u);
+}
+
 }  // namespace
 }  // namespace mrc::sim

@@ -2,12 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <set>
 
 #include "sim/cm_workload.h"
 #include "sim/job.h"
 #include "sim/pattern.h"
+#include "sim/ranks.h"
 #include "sim/summary.h"
 #include "sim/topo_file.h"
 #include "sim/trace.h"
@@ -67,6 +69,9 @@ Result<std::unique_ptr<sim::Workload>> make_load(SimOptions& o, const topo::Topo
 }
 
 int simulate(SimOptions& o) {
+  const auto ranks = sim::started_by_mpirun() ? sim::join_ranks() : std::unique_ptr<sim::Ranks>();
+  if (!ranks) return fail(ranks.error().what);
+  o.world.ranks = ranks->get();
   const auto topology = make_fabric(o);
   if (!topology) return fail(topology.error().what);
   auto load = make_load(o, *topology);
@@ -76,6 +81,7 @@ int simulate(SimOptions& o) {
   o.world.hosts.sink = &trace;
   sim::World world(*topology, o.world, **load);
   world.run();
+  if (!world.gather()) return 0;  // rank 0 speaks for all
   const auto summary = sim::summarise(world, world.flows(), sim::cost_so_far());
   if (o.json) {
     JsonWriter json;
@@ -86,6 +92,8 @@ int simulate(SimOptions& o) {
   } else {
     std::fputs(sim::text(summary).c_str(), stdout);
   }
+  // Under mpirun a rank knows its own part of the program only.
+  if (o.world.ranks != nullptr) return summary.unfinished == 0 ? 0 : fail("not all messages arrived");
   const std::string unfinished = (*load)->unfinished();
   return unfinished.empty() ? 0 : fail(unfinished);
 }
@@ -148,6 +156,32 @@ std::function<int()> add_paper(CLI::App& app) {
   return [o, paper] { return paper->parsed() ? simulate_paper(*o) : -1; };
 }
 
+/// Baselines, and MRC with parts switched off.
+void add_transport_options(CLI::App& app, sim::HostSettings& h) {
+  const char* group = "Transport";
+  const std::map<std::string, sim::Transport> names = {{"mrc", sim::Transport::mrc},
+                                                       {"roce", sim::Transport::roce}};
+  app.add_option("--transport", h.transport,
+                 "mrc, or the baseline roce: RoCEv2 with ECMP, go-back-N, DCQCN, PFC")
+      ->transform(CLI::CheckedTransformer(names))
+      ->group(group);
+  app.add_option("--roce-qps", h.roce.qps, "QPs that a message is spread over")
+      ->group(group)
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("!--no-pfc", h.roce.pfc, "switches drop instead of pausing")->group(group);
+  app.add_flag("!--no-dcqcn", h.roce.dcqcn, "senders know no congestion control")->group(group);
+  app.add_flag("!--no-ecn-skip", h.paths.skip_on_mark, "marks do not move packets to other EVs")
+      ->group(group);
+  app.add_flag("!--no-trim-skip", h.paths.skip_on_trim,
+               "trims do not either: both together spray obliviously")
+      ->group(group);
+  app.add_option("--flowlet-ns", h.paths.flowlet_ns, "keep an EV until a pause of so many ns")->group(group);
+  app.add_option("--hint", h.hints.remote_recv_peers, "senders per receiver, as the application would say")
+      ->group(group);
+  app.add_flag("--wire", h.wire, "packets travel as bytes, through the codec: the same results, slower")
+      ->group(group);
+}
+
 }  // namespace
 
 Run sim(CLI::App& app) {
@@ -171,7 +205,18 @@ Run sim(CLI::App& app) {
   app.add_option("--threads", o->world.threads, "threads")->capture_default_str();
   app.add_option("--queue-bdp", o->world.queues.data_bdp, "room for data at a port, in BDPs")
       ->capture_default_str();
+  app.add_option("--ecn-low", o->world.queues.ecn_low, "marks begin at this part of the data room")
+      ->capture_default_str();
+  app.add_option("--ecn-high", o->world.queues.ecn_high, "and hit every frame at this part")
+      ->capture_default_str();
+  app.add_option("--sack-bytes", o->world.hosts.responder.sack_bytes, "a SACK at least every so many bytes")
+      ->capture_default_str();
+  app.add_option("--spray-unit", o->world.hosts.paths.spray_unit, "consecutive packets on one EV")
+      ->capture_default_str();
+  app.add_option("--trim-bytes", o->world.queues.trim_bytes, "what a trimmed frame keeps, on the wire")
+      ->capture_default_str();
   app.add_flag("--no-trim", o->no_trim, "switches drop instead of trimming");
+  add_transport_options(app, o->world.hosts);
   app.add_option("--trace", o->world.hosts.traced, "a host whose engine tells what it does, on stderr");
   app.add_flag("--json", o->json, "one JSON object");
   app.footer(

@@ -9,6 +9,7 @@
 #include "scenario/files.h"
 #include "scenario/prepare.h"
 #include "scenario/report.h"
+#include "sim/ranks.h"
 #include "sim/trace.h"
 
 namespace mrc::tools {
@@ -106,14 +107,22 @@ int simulate_scenario(const ScenarioOptions& options) {
   auto prepared = scenario::prepare(s);
   if (!prepared) return refuse(prepared.error().what, kBadScenario);
 
+  const bool samples = !s.outputs.series.empty() || !s.outputs.report.empty();
+  const auto ranks = sim::started_by_mpirun() ? sim::join_ranks() : std::unique_ptr<sim::Ranks>();
+  if (!ranks) return refuse(ranks.error().what, 1);
+  prepared->world.ranks = ranks->get();
+  if (*ranks != nullptr && samples)
+    return refuse(
+        "a time series or report needs all nodes in one process; leave it out, or run without mpirun", 1);
+
   sim::TraceSink trace(stderr);
   prepared->world.hosts.traced = options.traced;
   prepared->world.hosts.sink = &trace;
   SimProgress progress(options.progress, {prepared->bytes, s.world.end, s.wall_seconds});
-  const bool samples = !s.outputs.series.empty() || !s.outputs.report.empty();
   const Outcome o = scenario::run(s, *prepared, {samples, !s.outputs.links.empty()},
                                   [&](const sim::Progress& p) { return progress.note(p); });
   progress.clear();
+  if (!o.here) return 0;  // rank 0 speaks for all
   if (auto ok = write_all(*document, s, *prepared, o); !ok) return refuse(ok.error().what, 1);
   if (options.json) {
     std::printf("%s\n", scenario::to_json(s, o).c_str());
