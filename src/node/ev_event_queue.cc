@@ -1,5 +1,7 @@
 #include "node/ev_event_queue.h"
 
+#include <algorithm>
+
 namespace mrc::node {
 
 // MRC-CTL-016: a full queue drops the newest, and the next event that fits says how many are missing before
@@ -7,6 +9,8 @@ namespace mrc::node {
 void EvEventQueue::push(EvEvent event) {
   {
     const std::lock_guard lock(mutex_);
+    // Some may be missing before it comes here, where it passed another queue.
+    dropped_ += std::min(event.dropped, UINT32_MAX - dropped_);
     if (events_.size() == depth_) {
       if (dropped_ < UINT32_MAX) ++dropped_;
       return;

@@ -102,6 +102,21 @@ CcProfile LocalProfiles::cc(std::uint64_t id) const {
   return copy_of(ccs_, id);
 }
 
+std::map<std::uint64_t, FormatProfile> LocalProfiles::formats() const {
+  const std::lock_guard lock(mutex_);
+  return formats_;
+}
+
+std::map<std::uint64_t, EvProfile> LocalProfiles::evs() const {
+  const std::lock_guard lock(mutex_);
+  return evs_;
+}
+
+std::map<std::uint64_t, CcProfile> LocalProfiles::ccs() const {
+  const std::lock_guard lock(mutex_);
+  return ccs_;
+}
+
 Result<EvSet> LocalProfiles::acquire_ev(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   const auto found = evs_.find(id);

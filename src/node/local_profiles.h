@@ -35,6 +35,11 @@ class LocalProfiles final : public ProfileStore {
   void subscribe(EvEventQueue* queue) override;
   void unsubscribe(EvEventQueue* queue) override;
 
+  /// All there are, for whoever lists or stores them.
+  std::map<std::uint64_t, FormatProfile> formats() const;
+  std::map<std::uint64_t, EvProfile> evs() const;
+  std::map<std::uint64_t, CcProfile> ccs() const;
+
  private:
   struct Denial {
     std::uint32_t slot;
