@@ -16,10 +16,32 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
 
 bool Driver::turn(Time now) {
   service(now);
-  bool moved = receive(now);
+  bool moved = receive(now) != 0;
   if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
+  holding_ = false;
   moved |= transmit(now);
   return moved;
+}
+
+bool Driver::glance(Time now) {
+  service(now);
+  const std::size_t arrived = receive(now);
+  if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
+  hold_answers(now, arrived);
+  return transmit(now) || arrived != 0;
+}
+
+// MRC-NIC-011: sending answers takes as long as sending a reply. An application that polls is back at once,
+// so they may wait for that, one call long; one that was not back soon is not trusted with it for a while.
+void Driver::hold_answers(Time now, std::size_t arrived) {
+  const bool held = holding_;
+  holding_ = false;
+  if (held && now - held_at_ > settings_.hold_regret) hold_pause_ = settings_.hold_pause;
+  if (hold_pause_ > 0) --hold_pause_;
+  if (held || hold_pause_ > 0 || arrived == 0 || arrived > settings_.hold_packets) return;
+  (void)nic_.poll_transmit(now, PortMask{}, departure_);  // what completed is in its CQ
+  holding_ = nic_.has_control();
+  held_at_ = now;
 }
 
 void Driver::service(Time now) {
@@ -48,10 +70,10 @@ void Driver::set_port_address(Time now, PortId port, bool present) {
   follow_link(now, port);
 }
 
-bool Driver::receive(Time now) {
+std::size_t Driver::receive(Time now) {
   std::size_t taken = 0;
   for (std::size_t i = 0; i < ports_.size(); ++i) taken += receive(now, i);
-  return taken != 0;
+  return taken;
 }
 
 std::size_t Driver::receive(Time now, std::size_t port) {
@@ -95,19 +117,23 @@ PortMask Driver::room() const {
 }
 
 bool Driver::transmit(Time now) {
+  return send(now, holding_ ? &nic::Nic::poll_data : &nic::Nic::poll_transmit);
+}
+
+bool Driver::send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&)) {
   for (Outbox& box : outboxes_) {
     if (box.blocked()) box.flush();
   }
   bool moved = false;
   for (std::uint32_t burst = 0; burst < settings_.tx_bursts; ++burst) {
     PortMask open = room();
-    bool more = nic_.poll_transmit(now, open, departure_);
+    bool more = (nic_.*poll)(now, open, departure_);
     if (!more) return moved;
     while (more) {
       Outbox& box = outboxes_[departure_.transmit.envelope.port.value - 1u];
       box.add(departure_);
       if (!box.has_room()) open.remove(departure_.transmit.envelope.port);
-      more = !open.empty() && nic_.poll_transmit(now, open, departure_);
+      more = !open.empty() && (nic_.*poll)(now, open, departure_);
     }
     for (Outbox& box : outboxes_) box.flush();
     moved = true;

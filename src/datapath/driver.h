@@ -23,6 +23,9 @@ struct DriverSettings {
   std::uint32_t rx_burst = 64;        // packets taken from one port before the others have their turn
   std::uint32_t tx_bursts = 4;        // bursts in one turn: what arrives meanwhile must not wait long
   Duration service_interval = 100us;  // ports look after themselves (link events) this often
+  std::uint32_t hold_packets = 4;     // arrivals whose answers may wait for the application's reply; 0: none
+  Duration hold_regret = 20us;        // answers that waited longer than this should not have,
+  std::uint32_t hold_pause = 4096;    // and none waits during so many polls
 };
 
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
@@ -36,7 +39,10 @@ class Driver {
   Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSettings& settings);
 
   bool turn(Time now);
-  /// Only sends: for the thread that has just posted.
+  /// A turn for an application that polls. When only a few packets came, their answers may wait for its next
+  /// call, so that what it has to reply goes first.
+  bool glance(Time now);
+  /// Only sends: for the thread that has just posted. Answers that wait for a reply go on waiting.
   bool transmit(Time now);
   Time next_timeout() const { return nic_.next_timeout(); }
 
@@ -54,7 +60,9 @@ class Driver {
   const Counters<Verdict, kVerdictCount>& refused() const { return refused_; }
 
  private:
-  bool receive(Time now);
+  std::size_t receive(Time now);
+  void hold_answers(Time now, std::size_t arrived);
+  bool send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&));
   std::size_t receive(Time now, std::size_t port);
   static bool same_around(const port::RxPacket& a, const port::RxPacket& b);
   void look_around(const port::RxPacket& packet);
@@ -75,6 +83,9 @@ class Driver {
   wire::Parsed parsed_;
   nic::Departure departure_;
   Time next_service_ = Time::min();
+  bool holding_ = false;  // answers wait for the application's next call
+  Time held_at_ = Time::min();
+  std::uint32_t hold_pause_ = 0;  // polls until answers may wait again
   PortMask disabled_;
   PortMask homeless_;
   Counters<Verdict, kVerdictCount> refused_;

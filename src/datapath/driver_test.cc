@@ -51,6 +51,45 @@ struct Wired : ::testing::Test {
   Time now{};
 };
 
+// MRC-NIC-011
+TEST_F(Wired, AReplyGoesBeforeTheAnswersOfWhatItRepliesTo) {
+  const auto qps = connect(a, b, now);
+  run();
+  left.train_lengths.clear(), right.train_lengths.clear();
+  std::vector<std::uint8_t> opcodes;
+  right.tamper = [&](std::string& bytes) {
+    opcodes.push_back(static_cast<std::uint8_t>(bytes[0]));
+    return true;
+  };
+  ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 8), 0);
+  a.driver.transmit(now += 1us);
+  EXPECT_TRUE(b.driver.glance(now += 1us));
+  EXPECT_TRUE(opcodes.empty());
+  ASSERT_EQ(write(b, a, now, qps.b, 0, 64, 8), 0);
+  b.driver.transmit(now);
+  EXPECT_EQ(opcodes, std::vector<std::uint8_t>({0xCA}));
+  b.driver.glance(now += 1us);
+  // SACK and Transport ACK; and who only receives asks whether its answers get through.
+  EXPECT_EQ(opcodes, std::vector<std::uint8_t>({0xCA, 0xDC, 0xD1, 0xDE}));
+}
+
+TEST_F(Wired, AnswersDoNotWaitForAnApplicationThatCameBackLate) {
+  const auto qps = connect(a, b, now);
+  run();
+  const auto arrive = [&] {
+    ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 8), 0);
+    a.driver.turn(now += 1us);
+  };
+  arrive();
+  b.driver.glance(now += 1us);
+  EXPECT_FALSE(a.driver.turn(now));  // held
+  b.driver.glance(now += 1ms);       // late
+  EXPECT_TRUE(a.driver.turn(now));
+  arrive();
+  b.driver.glance(now += 1us);
+  EXPECT_TRUE(a.driver.turn(now));  // not held again
+}
+
 TEST_F(Wired, BytesArriveWhateverTheLength) {
   const auto qps = connect(a, b, now);
   for (const std::uint32_t length : {0u, 1u, 2u, 3u, 4u, 100u, 255u, 256u, 257u, 4096u, 4097u, 70'001u}) {

@@ -86,6 +86,10 @@ class QueuePair {
   void handle_local_error(Time now, std::uint16_t work);
 
   bool poll_transmit(Time now, PortMask room, Transmit& out);
+  /// Data alone: answers and probes stay for poll_transmit.
+  bool poll_data(Time now, PortMask room, Transmit& out) {
+    return state_ == QpState::rts && requestor_.poll_data(now, room, out);
+  }
   bool poll_completion(Time now, Completion& out);
   Time next_timeout() const;
 

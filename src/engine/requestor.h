@@ -36,6 +36,7 @@ class Requestor {
   std::uint16_t post(const SendWork& work) { return queue_.post(work); }
 
   bool poll_transmit(Time now, PortMask room, Transmit& out);
+  bool poll_data(Time now, PortMask room, Transmit& out);  // repairs and new data, no probes
   bool poll_completion(Completion& out) { return queue_.poll(out); }
 
   Verdict on_sack(Time now, const wire::Sack& sack);

@@ -21,8 +21,12 @@ Requestor::Requestor(Qpn remote, Psn first, const QpLimits& limits, const Reques
       window_(limits.mpr * kMprUnit) {}
 
 bool Requestor::poll_transmit(Time now, PortMask room, Transmit& out) {
+  if (paths_.has_probe() && !failure_ && send_probe(now, room, out)) return true;
+  return poll_data(now, room, out);
+}
+
+bool Requestor::poll_data(Time now, PortMask room, Transmit& out) {
   if (failure_) return false;
-  if (paths_.has_probe() && send_probe(now, room, out)) return true;
   if (flight_.lost() > 0 && send_repair(now, room, out)) return true;
   return send_new(now, room, out) || send_nudge(now, room, out);
 }

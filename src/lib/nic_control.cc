@@ -27,7 +27,7 @@ int NicDevice::set_port_admin(PortId port, bool enabled) {
   if (!alive_ || port.value < 1 || port.value > ports_.size()) return EINVAL;
   const Time now = steady_now();
   driver_->set_port_admin(now, port, enabled);
-  transmit_soon(now, true);
+  transmit_now(now);
   return 0;
 }
 
@@ -51,7 +51,7 @@ int NicDevice::endpoint_batch(std::span<const EndpointRequest> requests, Duratio
     if (r.dscp != 0) work.dscp = r.dscp;
     nic_->post_endpoint(now, work);
   }
-  transmit_soon(now, true);
+  transmit_now(now);
   // The progress thread takes the answers in; somebody who waits is no application that polls.
   progress_.add_waiter();
   batch.done.wait_for(lock, timeout, [&] { return batch.open == 0; });
@@ -86,7 +86,7 @@ void NicDevice::on_ev_denied(std::uint64_t profile, std::uint32_t slot, bool den
     auto* ours = static_cast<NicQp*>(qp.made.owner);
     if (ours->attributes().ev_profile == profile) ours->set_denied(now, slot, denied);
   });
-  transmit_soon(now, true);
+  transmit_now(now);
 }
 
 }  // namespace mrc::lib

@@ -74,7 +74,8 @@ class NicDevice final : public Device,
   /// Drives the datapath once, unless somebody else does at the moment.
   void step();
   /// What has just been posted leaves now, or with the next turn of an application that is polling anyway.
-  void transmit_soon(Time now, bool first);
+  void transmit_soon(Time now, bool few_outstanding);
+  void transmit_now(Time now);
   bool alive() const { return alive_; }
   nic::Nic& nic() { return *nic_; }
   Progress& progress() { return progress_; }

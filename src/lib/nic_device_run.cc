@@ -203,16 +203,24 @@ void NicDevice::step() {
     std::this_thread::yield();  // whoever drives may be waiting for this very core
     return;
   }
-  if (alive_) follow_addresses(now), driver_->turn(now);
+  if (alive_) follow_addresses(now), driver_->glance(now);
   mutex_.unlock();
   tell();
 }
 
-void NicDevice::transmit_soon(Time now, bool first) {
+// An application that polls in a loop turns the datapath itself, and what waits for that leaves in one burst.
+// Only a reply, the first post after a poll on a QP with little to do, is worth a system call of its own.
+void NicDevice::transmit_soon(Time now, bool few_outstanding) {
   if (!alive_) return;
-  // An application that polls in a loop turns the datapath itself, and what waits for that leaves in one
-  // burst.
-  if (first || !progress_.polled_lately(now)) driver_->transmit(now);
+  const bool reply = few_outstanding && !posted_since_poll_;
+  posted_since_poll_ = true;
+  if (reply || !progress_.polled_lately(now)) driver_->transmit(now);
+  progress_.note_deadline(now, driver_->next_timeout());
+}
+
+void NicDevice::transmit_now(Time now) {
+  if (!alive_) return;
+  driver_->transmit(now);
   progress_.note_deadline(now, driver_->next_timeout());
 }
 

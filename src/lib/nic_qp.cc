@@ -103,7 +103,7 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
     case QpState::error: error = nic.stop(now, *qp_); break;
   }
   if (error == 0) attributes_ = attributes;
-  device_.transmit_soon(now, true);  // completions of what was flushed
+  device_.transmit_now(now);  // completions of what was flushed
   return error;
 }
 
@@ -175,14 +175,14 @@ QueuePair::Posted NicQp::post_send(std::span<const SendRequest> requests) {
   const NicDevice::Hold hold(device_);
   if (!device_.alive()) return {ENODEV, 0};
   const Time now = steady_now();
-  const bool idle = qp_->engine && qp_->engine->requestor().flight().in_flight() == 0;
+  const bool few = qp_->engine && qp_->engine->requestor().queue().outstanding() <= device_.settings().few;
   Posted posted;
   for (; posted.count < requests.size(); ++posted.count) {
     const SendRequest& r = requests[posted.count];
     posted.error = r.op == SendOp::read ? post_read(now, r) : post_one(now, r);
     if (posted.error != 0) break;
   }
-  device_.transmit_soon(now, idle);
+  device_.transmit_soon(now, few);
   return posted;
 }
 
@@ -258,7 +258,7 @@ QueuePair::Posted NicQp::post_receive(std::span<const std::uint64_t> wr_ids) {
     posted.error = device_.nic().post_receive(*qp_, wr_ids[posted.count]);
     if (posted.error != 0) break;
   }
-  if (qp_->state == QpState::error) device_.transmit_soon(steady_now(), true);
+  if (qp_->state == QpState::error) device_.transmit_now(steady_now());
   return posted;
 }
 

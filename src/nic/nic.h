@@ -138,6 +138,10 @@ class Nic {
   Verdict handle(Time now, const wire::Packet& packet, const wire::Envelope& envelope, const Gid& source,
                  std::span<const std::byte> payload);
   bool poll_transmit(Time now, PortMask room, Departure& out);
+  /// The same, except that control packets of QPs wait. See Driver::glance.
+  bool poll_data(Time now, PortMask room, Departure& out);
+  /// Control packets wait to be sent. REQUIRES: poll_transmit said no, or was asked with an empty mask.
+  bool has_control() const { return !scheduler_.control.empty(); }
   /// After poll_transmit said no: something waits for a port that had no room.
   bool wants_port() const { return scheduler_.ready() > 0 || !scheduler_.control.empty(); }
   Time next_timeout() const { return timers_.earliest(); }
@@ -184,8 +188,8 @@ class Nic {
   void wake_for_records();
   bool send_endpoint(Time now, PortMask room, Departure& out);
   bool send_control(Time now, PortMask room, Departure& out);
-  bool send_data(Time now, PortMask room, Departure& out);
-  bool send_from(Time now, Qp& qp, PortMask room, Departure& out);
+  bool send_data(Time now, PortMask room, Departure& out, bool control = true);
+  bool send_from(Time now, Qp& qp, PortMask room, Departure& out, bool control = true);
   void park(Qp& qp);
 
   NicConfig config_;

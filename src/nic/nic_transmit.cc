@@ -89,6 +89,15 @@ bool Nic::poll_transmit(Time now, PortMask room, Departure& out) {
   return sent;
 }
 
+bool Nic::poll_data(Time now, PortMask room, Departure& out) {
+  settle(now);
+  room = room & up_;
+  if (!room.empty() && (send_endpoint(now, room, out) || send_data(now, room, out, false))) return true;
+  end_run();
+  settle(now);
+  return false;
+}
+
 void Nic::end_run() {
   if (sending_ != nullptr) touch(*sending_);
   sending_ = nullptr;
@@ -128,24 +137,26 @@ bool Nic::send_control(Time now, PortMask room, Departure& out) {
   return sent;
 }
 
-bool Nic::send_data(Time now, PortMask room, Departure& out) {
+bool Nic::send_data(Time now, PortMask room, Departure& out, bool control) {
   const bool every_port = (room & up_) == up_;
   for (std::uint32_t turns = scheduler_.ready(); turns > 0; --turns) {
     Qp* qp = scheduler_.next();
     if (qp == nullptr) return false;
-    if (send_from(now, *qp, room, out)) {
+    if (send_from(now, *qp, room, out, control)) {
       scheduler_.note_sent(*qp);
       qp->context->waiting.charge(*qp);
       starved_.charge(*qp);
       return true;
     }
-    every_port ? park(*qp) : scheduler_.yield(*qp);
+    const bool has_more = !control && qp->engine->paths().has_probe();  // that was not asked for
+    every_port && !has_more ? park(*qp) : scheduler_.yield(*qp);
   }
   return false;
 }
 
-bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out) {
-  while (qp.engine->poll_transmit(now, room, out.transmit)) {
+bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out, bool control) {
+  while (control ? qp.engine->poll_transmit(now, room, out.transmit)
+                 : qp.engine->poll_data(now, room, out.transmit)) {
     if (sending_ != &qp) end_run();
     sending_ = &qp;
     const auto* write = std::get_if<wire::Write>(&out.transmit.packet.body);
