@@ -24,11 +24,13 @@ set(MRC_ARROWS
   "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective"
 )
 
-# mrc_module(NAME [LINK libs...] [TEST_LINK libs...])
+# mrc_module(NAME [WHOLE] [LINK libs...] [TEST_LINK libs...])
 # Builds src/NAME/*.cc as the static library mrc_NAME, and src/NAME/*_test.cc as the test NAME_test.
 # A main.cc is a program's, never the library's.
+# WHOLE: compiled as one unit. On the way of every packet, calls between files cost as much as what they call; and
+# position-independent code may only be inlined when nobody can put another function in its place.
 function(mrc_module name)
-  cmake_parse_arguments(ARG "" "" "LINK;TEST_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "" "LINK;TEST_LINK" ${ARGN})
   set(deps "")
   foreach(arrow IN LISTS MRC_ARROWS)
     if(arrow MATCHES "^${name}:(.*)$")
@@ -44,6 +46,10 @@ function(mrc_module name)
   if(sources)
     add_library(mrc_${name} STATIC ${sources})
     set(scope PUBLIC)
+    if(ARG_WHOLE)
+      set_target_properties(mrc_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+      target_compile_options(mrc_${name} PRIVATE -fno-semantic-interposition)
+    endif()
   else()
     add_library(mrc_${name} INTERFACE)
     set(scope INTERFACE)

@@ -1,12 +1,18 @@
 #include "datapath/driver.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "wire/codec.h"
 
 namespace mrc::datapath {
 
 Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSettings& settings)
-    : nic_(nic), settings_(settings), ports_(ports.begin(), ports.end()), arrivals_(settings.rx_burst) {
+    : nic_(nic),
+      settings_(settings),
+      ports_(ports.begin(), ports.end()),
+      arrivals_(settings.rx_burst),
+      next_pause_(settings.hold_pause) {
   outboxes_.reserve(ports_.size());
   for (port::Port* port : ports_) {
     MRC_CHECK(port->capabilities().layer == port::Layer::datagram);
@@ -36,7 +42,7 @@ bool Driver::glance(Time now) {
 void Driver::hold_answers(Time now, std::size_t arrived) {
   const bool held = holding_;
   holding_ = false;
-  if (held && now - held_at_ > settings_.hold_regret) hold_pause_ = settings_.hold_pause;
+  if (held) judge_hold(now);
   if (hold_pause_ > 0) --hold_pause_;
   if (held || hold_pause_ > 0 || arrived == 0 || arrived > settings_.hold_packets) return;
   (void)nic_.poll_transmit(now, PortMask{}, departure_);  // what completed is in its CQ
@@ -68,6 +74,15 @@ void Driver::set_port_admin(Time now, PortId port, bool enabled) {
 void Driver::set_port_address(Time now, PortId port, bool present) {
   present ? homeless_.remove(port) : homeless_.add(port);
   follow_link(now, port);
+}
+
+void Driver::judge_hold(Time now) {
+  if (now - held_at_ > settings_.hold_regret) {
+    hold_pause_ = next_pause_;
+    next_pause_ = std::min(2 * next_pause_, settings_.hold_pause_max);
+  } else {
+    next_pause_ = std::max(next_pause_ / 2, settings_.hold_pause);
+  }
 }
 
 std::size_t Driver::receive(Time now) {

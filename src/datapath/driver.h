@@ -21,11 +21,12 @@ struct DriverSettings {
   wire::Settings wire;
   OutboxSettings outbox;
   std::uint32_t rx_burst = 64;        // packets taken from one port before the others have their turn
-  std::uint32_t tx_bursts = 4;        // bursts in one turn: what arrives meanwhile must not wait long
+  std::uint32_t tx_bursts = 16;       // bursts in one turn: what arrives meanwhile must not wait long
   Duration service_interval = 100us;  // ports look after themselves (link events) this often
   std::uint32_t hold_packets = 4;     // arrivals whose answers may wait for the application's reply; 0: none
   Duration hold_regret = 20us;        // answers that waited longer than this should not have,
-  std::uint32_t hold_pause = 4096;    // and none waits during so many polls
+  std::uint32_t hold_pause = 32;      // and none waits during so many polls, doubled each time
+  std::uint32_t hold_pause_max = 1 << 16;
 };
 
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
@@ -61,6 +62,7 @@ class Driver {
 
  private:
   std::size_t receive(Time now);
+  void judge_hold(Time now);
   void hold_answers(Time now, std::size_t arrived);
   bool send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&));
   std::size_t receive(Time now, std::size_t port);
@@ -86,6 +88,7 @@ class Driver {
   bool holding_ = false;  // answers wait for the application's next call
   Time held_at_ = Time::min();
   std::uint32_t hold_pause_ = 0;  // polls until answers may wait again
+  std::uint32_t next_pause_;      // how many they will be after the next regret
   PortMask disabled_;
   PortMask homeless_;
   Counters<Verdict, kVerdictCount> refused_;

@@ -91,6 +91,7 @@ void Outbox::add(const nic::Departure& packet) {
   note.closed = size < trains_.back().packet_bytes;
   ++trains_.back().packets;
   ++packets_;
+  bytes_ += size;
   write(packet, around, {head, payload, pad});
 }
 
@@ -142,7 +143,7 @@ void Outbox::discard() {
   notes_.clear();
   pieces_.clear();
   arena_used_ = sent_ = 0;
-  packets_ = 0;
+  packets_ = bytes_ = 0;
   backlog_ = false;
 }
 

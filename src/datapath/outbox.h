@@ -14,7 +14,9 @@
 namespace mrc::datapath {
 
 struct OutboxSettings {
-  std::uint32_t packets = 64;  // in one burst
+  std::uint32_t packets = 64;      // in one burst,
+  std::uint32_t bytes = 32 << 10;  // and about so many bytes: what the iCRC read should still be in the first
+                                   // cache when the kernel copies it
   std::uint32_t copy_below =
       256;  // payloads up to this are copied behind their header: one piece instead of three
   const SourceRoutes* routes = nullptr;  // for ports that write outer headers; must outlive the outbox
@@ -25,7 +27,7 @@ class Outbox {
   Outbox(port::Port& port, const wire::Settings& wire, const OutboxSettings& settings);
 
   /// Room for one more packet, and nothing left over from an earlier burst.
-  bool has_room() const { return !backlog_ && packets_ < settings_.packets; }
+  bool has_room() const { return !backlog_ && packets_ < settings_.packets && bytes_ < settings_.bytes; }
   bool empty() const { return trains_.empty(); }
   /// Writes the packet's headers and iCRC. REQUIRES has_room().
   void add(const nic::Departure& packet);
@@ -67,6 +69,7 @@ class Outbox {
   std::size_t arena_used_ = 0;
   std::size_t sent_ = 0;  // trains that the port has taken
   std::uint32_t packets_ = 0;
+  std::uint32_t bytes_ = 0;
   bool backlog_ = false;
 };
 

@@ -37,7 +37,7 @@ struct DeviceSettings {
   /// MRC_ASIDE_US: the progress thread leaves the work to an application that polled within this. 0: it never
   /// does, so that several devices of one process are driven side by side.
   Duration aside = 500us;
-  std::uint16_t few = 4;  // a QP with at most so much work outstanding may send a reply at once
+  std::uint16_t few = 4;  // what is posted on a QP with at most so much work outstanding leaves at once
   std::uint16_t first_source_port = 61000;  // AUTO EVs: outside Linux's ephemeral range
   std::uint16_t last_source_port = 65535;
   std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together

@@ -209,12 +209,10 @@ void NicDevice::step() {
 }
 
 // An application that polls in a loop turns the datapath itself, and what waits for that leaves in one burst.
-// Only a reply, the first post after a poll on a QP with little to do, is worth a system call of its own.
+// Where little is outstanding there is no burst to wait for, and somebody may wait for a reply.
 void NicDevice::transmit_soon(Time now, bool few_outstanding) {
   if (!alive_) return;
-  const bool reply = few_outstanding && !posted_since_poll_;
-  posted_since_poll_ = true;
-  if (reply || !progress_.polled_lately(now)) driver_->transmit(now);
+  if (few_outstanding || !progress_.polled_lately(now)) driver_->transmit(now);
   progress_.note_deadline(now, driver_->next_timeout());
 }
 

@@ -14,7 +14,7 @@ std::size_t ConnectedSockets::slot_of(const TxTrain& train) {
   std::uint64_t h =
       low ^ std::uint64_t{train.flow_label} << 32 ^ std::uint64_t{train.source_port} << 8 ^ train.tos;
   h *= 0x9E3779B97F4A7C15;
-  return static_cast<std::size_t>(h >> 40);
+  return static_cast<std::size_t>(h >> 32);
 }
 
 int ConnectedSockets::wish(Lane& lane, const TxTrain& train) {

@@ -25,12 +25,16 @@ class ConnectedSockets {
   /// The socket for trains like this one, or -1. Opens it when such trains have come a few times in a row.
   int find(const TxTrain& train) {
     if (lanes_.empty()) return -1;
-    Lane& lane = lanes_[slot_of(train) & (lanes_.size() - 1)];
-    if (lane.fd && lane.open.is(train)) {
-      lane.wishes = 0;
-      return lane.fd.get();
+    const std::size_t slot = slot_of(train);
+    // Two lanes to choose from: with as many paths as lanes, one alone would leave a third of them outside.
+    Lane& first = lanes_[slot & (lanes_.size() - 1)];
+    Lane& second = lanes_[slot >> 12 & (lanes_.size() - 1)];
+    for (Lane* lane : {&first, &second}) {
+      if (!lane->fd || !lane->open.is(train)) continue;
+      lane->wishes = 0;
+      return lane->fd.get();
     }
-    return wish(lane, train);
+    return wish(first.fd && !second.fd ? second : first, train);
   }
 
  private:
