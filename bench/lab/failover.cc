@@ -1,0 +1,119 @@
+// What a fault costs a transfer in a lab of kernels: the longest gap after a path or a plane silently goes,
+// and the goodput with fewer planes, links limited to a rate. Beside each gap stands how long either end was
+// kept from working meanwhile: on a busy machine that is the gap.
+//
+//   lab_failover [--trials 20] [--rate 1G] [--json]
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tools/lab_story.h"
+#include "topo/spec.h"
+
+namespace mrc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using lab::Lab;
+using tools::Phase;
+
+constexpr std::uint32_t kPlanes = 4;
+constexpr double kSettle = 0.15, kWatch = 0.15, kRateSeconds = 1;  // seconds
+
+double at(std::vector<double> sorted, double part) {
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+}
+
+/// Fails and heals `target` silently, again and again.
+Result<Json> gaps(Lab& lab, const std::string& target, int trials, const tools::BulkSettings& settings) {
+  std::vector<Phase> phases;
+  for (int i = 0; i < trials; ++i) {
+    phases.push_back({"whole", [](Lab& l) { return l.heal(); }, kSettle});
+    phases.push_back({"fails", [=](Lab& l) { return l.fail(target, true); }, kWatch});
+  }
+  phases.push_back({"whole", [](Lab& l) { return l.heal(); }, kSettle});
+  const auto r = tools::run_story(
+      lab, {{"h0", "h1"}}, phases, [](auto...) {}, settings);
+  if (!r) return r.error();
+  std::vector<double> gap[2], late;  // [0]: whole, [1]: failing
+  for (std::size_t i = 0; i + 1 < r->phases.size(); ++i) {
+    gap[i % 2].push_back(static_cast<double>(r->phases[i].longest_gap_ns) / 1e6);
+    if (i % 2 == 1) late.push_back(static_cast<double>(r->phases[i].late_ns) / 1e6);
+  }
+  return Json{{"fails", target},
+              {"trials", trials},
+              {"gap_ms_median", at(gap[1], 0.5)},
+              {"gap_ms_p95", at(gap[1], 0.95)},
+              {"gap_ms_median_while_whole", at(gap[0], 0.5)},
+              {"late_ms_median", at(late, 0.5)},
+              {"flawless", r->flawless()}};
+}
+
+/// Goodput with 0 .. P-1 planes down, and what part of the remaining planes' rate that is.
+Result<Json> planes_down(Lab& lab, std::uint64_t rate, const tools::BulkSettings& settings) {
+  std::vector<Phase> phases;
+  for (std::uint32_t k = 0; k < kPlanes; ++k) {
+    const std::string port = "h0.p" + std::to_string(k - 1);
+    phases.push_back({"settle", [=](Lab& l) { return k == 0 ? Status(Done{}) : l.fail(port); }, kSettle});
+    phases.push_back({"measure", {}, kRateSeconds});
+  }
+  phases.push_back({"whole", [](Lab& l) { return l.heal(); }, kSettle});
+  const auto r = tools::run_story(
+      lab, {{"h0", "h1"}}, phases, [](auto...) {}, settings);
+  if (!r) return r.error();
+  Json out = Json::array();
+  for (std::uint32_t k = 0; k < kPlanes; ++k) {
+    const double goodput = r->phases[2 * k + 1].goodput();
+    out.push_back({{"planes_down", k},
+                   {"gbps", goodput / 1e9},
+                   {"of_remaining_rate", goodput / (static_cast<double>(rate) * (kPlanes - k))},
+                   {"of_whole_scaled", goodput / (r->phases[1].goodput() * (kPlanes - k) / kPlanes)}});
+  }
+  return out;
+}
+
+int fail(const Error& error) { return std::fprintf(stderr, "lab_failover: %s\n", error.what.c_str()), 1; }
+
+int run(int trials, const std::string& rate_text) {
+  const auto rate = topo::parse_rate(rate_text);
+  if (!rate) return fail(rate.error());
+  const auto fabric = topo::Topology::make({.planes = kPlanes,
+                                            .tiers = 2,
+                                            .t0 = 2,
+                                            .t1 = 2,
+                                            .hosts_per_t0 = 1,
+                                            .host_link = {.bits_per_second = *rate}});
+  if (!fabric) return fail(fabric.error());
+  auto lab = Lab::start(*fabric, {});
+  if (!lab) return fail(lab.error());
+  const tools::BulkSettings small{.message_bytes = 32 * 1024, .slots = 32};
+  Json out = {{"rate", rate_text}, {"planes", kPlanes}, {"spray_unit", small.spray_unit}};
+  for (const char* target : {"p0.t0.0-p0.t1.0", "p1"}) {
+    auto figures = gaps(*lab, target, trials, small);
+    if (!figures) return fail(figures.error());
+    out[target[2] == '.' ? "path" : "plane"] = *figures;
+  }
+  auto planes = planes_down(*lab, *rate, {});
+  if (!planes) return fail(planes.error());
+  out["planes_down"] = *planes;
+  std::printf("%s\n", out.dump(2).c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace mrc
+
+int main(int argc, char** argv) {
+  CLI::App app{"what faults cost a transfer in a lab of kernels; one JSON object"};
+  int trials = 20;
+  std::string rate = "1G";
+  bool json = true;
+  app.add_option("--trials", trials, "of each fault")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--rate", rate, "of every NIC port")->capture_default_str();
+  app.add_flag("--json", json, "the only form there is");
+  app.footer("Example: lab_failover --trials 20 --rate 1G");
+  CLI11_PARSE(app, argc, argv);
+  return mrc::run(trials, rate);
+}
