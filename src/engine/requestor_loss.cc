@@ -180,14 +180,17 @@ void Requestor::retry(Time now) {
   nudge_ = flight_.settled() && queue_.executed() < queue_.whole();
 }
 
+// Neither exceeds the ACK timeout: after an outage the clock has seen acknowledgements that took as long as
+// that, and a patience of seconds would let nothing flow that could teach it better.
 Duration Requestor::suspicion(EvSlot s) const {
-  return clock_.delay(s) * settings_.suspect_eighths / 8 + settings_.suspect_slack;
+  return std::min(clock_.delay(s) * settings_.suspect_eighths / 8 + settings_.suspect_slack, base_timeout());
 }
 
 Duration Requestor::patience(EvSlot s) const {
   // Answers come back by whatever path the peer chooses, so the slowest recent one sets the patience.
-  return std::max(clock_.delay(s), clock_.longest()) * settings_.silence_eighths / 8 +
-         settings_.suspect_slack;
+  return std::min(
+      std::max(clock_.delay(s), clock_.longest()) * settings_.silence_eighths / 8 + settings_.suspect_slack,
+      base_timeout());
 }
 
 std::uint32_t Requestor::size_of(Psn psn) {
