@@ -127,7 +127,8 @@ class PeerProcess : public ::testing::Test {
     EXPECT_EQ(count[WorkStatus::success] + count[WorkStatus::retry_exceeded] + count[WorkStatus::flushed],
               64);
     EXPECT_GE(count[WorkStatus::flushed], 1);
-    EXPECT_GE(took, kRetries * Duration(1024 << kTimeout));  // and not before the configured time
+    // Not at once. Of the kRetries, a busy machine may have spent all but the last before the peer ended.
+    EXPECT_GE(took, Duration(1024 << kTimeout) / 2);
     WorkCompletion wc;
     EXPECT_EQ(side->cq->poll(std::span(&wc, 1)), 0);
     EXPECT_EQ(qp->state(), QpState::error);
