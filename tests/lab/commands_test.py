@@ -30,6 +30,8 @@ class WithLab(unittest.TestCase):
     switches = "kernel"
 
     def setUp(self):
+        global NAME
+        NAME = f"commands-{os.getpid()}-{self._testMethodName[-24:]}"  # the lab before may still be leaving
         done = lab("up", "--planes", "4", "--t0", "2", "--t1", "2", "--hosts-per-t0", "1", "--switch", self.switches)
         if done.returncode != 0 and FORBIDS in done.stderr:
             self.skipTest("NOT TESTED, no lab here: " + done.stderr)
