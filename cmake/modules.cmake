@@ -9,6 +9,7 @@ set(MRC_ARROWS
   "pair: base wire engine"
   "nic: base wire engine"
   "port: base wire"
+  "http: base port"
   "datapath: base wire engine nic port"
   "topo: base wire"
   "fabric: base wire"
@@ -21,7 +22,7 @@ set(MRC_ARROWS
   "map: base wire engine port topo node"
   "nccl: base"
   "collective: base"
-  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective"
+  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective http"
 )
 
 # mrc_module(NAME [WHOLE] [LINK libs...] [TEST_LINK libs...])

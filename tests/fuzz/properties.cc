@@ -158,6 +158,7 @@ std::span<const Target> targets() {
                                         {"mutation", check_mutation},
                                         {"trim", check_trim},
                                         {"engine", check_engine},
+                                        {"http", check_http},
                                         {"canary", check_canary}};
   return kTargets;
 }

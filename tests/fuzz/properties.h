@@ -26,6 +26,8 @@ void check_mutation(wire::Bytes input);
 void check_trim(wire::Bytes input);
 /// A queue pair against a hostile peer: no crash, nothing placed outside what its memory allows, no endless work.
 void check_engine(wire::Bytes input);
+/// HTTP requests: the same in any pieces, bounded, and no path that climbs.
+void check_http(wire::Bytes input);
 /// A planted mistake. The machinery works when this one is found.
 void check_canary(wire::Bytes input);
 
