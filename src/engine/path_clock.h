@@ -48,6 +48,8 @@ class PathClock {
   }
   /// The longest of the last one to two windows of samples, over all EVs: answers come back by any path.
   Duration longest() const { return std::max(recent_[0], recent_[1]); }
+  /// Nothing was ever measured.
+  bool is_guess() const { return samples_ == 0; }
   std::size_t bytes() const { return arrived_.bytes() + delay_.bytes(); }
 
  private:

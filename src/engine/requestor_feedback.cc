@@ -83,7 +83,13 @@ void Requestor::note_acked(Time now, Psn psn, const Record& record, bool was_in_
   // path.
   if (!record.repaired) {
     clock_.note_arrived(slot, record.order);
-    clock_.note_delay(slot, record.sent.age(now));
+    const bool guessed = clock_.is_guess();
+    const Duration age = record.sent.age(now);
+    // Overdue: most of that time was ours, waiting for an answer that got lost. Learnt whole, it would make
+    // the next wait longer, and so on.
+    clock_.note_delay(slot, guessed ? age : std::min(age, suspicion(slot)));
+    // The first look at the tail was timed by a guess, which may be a hundred round trips.
+    if (guessed) check_at_ = std::min(check_at_, now + suspicion(slot));
     paths_.note_works(slot);
   }
   say_(now, PacketAcked{psn, slot});

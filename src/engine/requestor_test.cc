@@ -157,6 +157,50 @@ TEST_F(RequestorTest, ASilentTailIsAskedLongBeforeTheTimeout) {
   EXPECT_TRUE(is_probe(asked[0]));
 }
 
+/// A QP that hears nothing more, until it asks a path.
+class SilenceTest : public Script {
+ protected:
+  Duration until_asked() {
+    const Time from = now;
+    for (int i = 0; i < 1000; ++i) {
+      now = std::max(now, qp->next_timeout());
+      qp->handle_timeout(now);
+      for (const Transmit& t : drain()) {
+        if (is_probe(t)) return now - from;
+      }
+    }
+    return Duration::max();
+  }
+  int rounds = 0;
+};
+
+// MRC-REQ-007
+TEST_F(SilenceTest, TheFirstAnswerEndsTheGuessAboutTheRoundTrip) {
+  start();
+  post(4096 * 3);
+  ASSERT_EQ(drain().size(), 3u);
+  now += 5us;
+  sack(Psn(101));
+  EXPECT_LT(until_asked(), 20us) << "timed by the answer, not by initial_rtt";
+}
+
+// MRC-REQ-007
+TEST_F(SilenceTest, TimeLostToALostAnswerIsNotTakenForTheRoundTrip) {
+  evs = 2;
+  start();
+  for (const Duration answered_after : {Duration(5us), Duration(5us), Duration(500us)}) {
+    const Psn last = Psn(101) + 2 * rounds++;
+    post(8192);
+    ASSERT_EQ(drain().size(), 2u);
+    now += answered_after;
+    sack(last);
+    drain();
+  }
+  post(8192);
+  ASSERT_GE(drain().size(), 2u);
+  EXPECT_LT(until_asked(), 50us);
+}
+
 // MRC-REQ-008
 TEST_F(RequestorTest, RetriesAreLinearThenExponentialThenTheEnd) {
   config.requestor.timeout = 10;
