@@ -18,6 +18,7 @@ set(MRC_ARROWS
   "node: base wire engine nic port datapath topo"
   "lib: base wire engine nic port datapath node"
   "verbs: base wire engine nic port datapath node lib"
+  "daemon: base wire engine nic port datapath node lib"
   "lab: base wire port topo fabric node"
   "map: base wire engine port topo node"
   "nccl: base"

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "node/message_socket.h"
+
 namespace mrc::lib {
 namespace {
 
@@ -68,6 +70,7 @@ Result<DeviceSettings> read_device_settings() {
   std::uint32_t slack = static_cast<std::uint32_t>(s.suspect_slack / 1us);
   if (!read_number("MRC_SLACK_US", 2, 1'000'000, slack)) return out_of_range("MRC_SLACK_US", 2, 1'000'000);
   s.suspect_slack = slack * 1us;
+  s.socket = node::daemon_socket();
   if (!read_cc(s))
     return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
   if (!read_port(s)) return Error{EINVAL, "MRC_PORT must be udp, packet or xdp"};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -41,6 +42,8 @@ struct DeviceSettings {
   std::uint16_t first_source_port = 61000;  // AUTO EVs: outside Linux's ephemeral range
   std::uint16_t last_source_port = 65535;
   std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together
+  std::string socket;    // MRC_SOCKET: where mrcd listens, when there is one; empty: work alone
+  bool is_node = false;  // mrcd's own device: answers endpoint operations before any other process does
 };
 
 /// The two settings of quality of service, from their words. EINVAL says what they may be.

@@ -133,7 +133,7 @@ struct PlaneStatus {
   std::uint16_t evs = 0, good = 0;  // paths of the QP through it; those not withdrawn
 };
 
-/// What the QPs of this process have done, those that are gone not counted.
+/// What the QPs of this process have done, also those that are gone.
 struct DeviceCounters {
   std::uint64_t packets = 0;  // data packets sent, repairs included
   std::uint64_t repairs = 0;

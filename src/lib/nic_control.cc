@@ -23,8 +23,12 @@ struct NicDevice::Batch {
 };
 
 int NicDevice::set_port_admin(PortId port, bool enabled) {
+  if (port.value < 1 || port.value > config_.ports.size()) return EINVAL;
+  if (node_ != nullptr) {  // for every process; others hear it from mrcd
+    if (const int error = node_->set_port(port, enabled); error != 0) return error;
+  }
   const Hold hold(*this);
-  if (!alive_ || port.value < 1 || port.value > ports_.size()) return EINVAL;
+  if (!alive_) return ENODEV;
   const Time now = steady_now();
   driver_->set_port_admin(now, port, enabled);
   transmit_now(now);

@@ -126,6 +126,7 @@ Result<QueuePair*> NicDevice::create_qp(const QpInit& init) {
   nic::Qp* made = nic_->create_qp(create);
   if (made == nullptr) return Error{ENOMEM, "no more queue pairs on this device"};
   qp->attach(*made);
+  qpns_.insert(made->qpn);
   ++domain->second;
   ++qp->send_cq().users;
   ++qp->recv_cq().users;
@@ -142,6 +143,8 @@ int NicDevice::destroy_qp(QueuePair* queue) {
     std::unique_lock send_consumers(send.consumers());
     std::unique_lock<std::mutex> recv_consumers;
     if (&send != &recv) recv_consumers = std::unique_lock(recv.consumers());
+    retire(qp->nic_qp());
+    qpns_.erase(qp->qpn());
     nic_->destroy_qp(steady_now(), qp->nic_qp());
     qp->release_profiles();
     if (driver_ != nullptr) driver_->discard_unsent();
@@ -152,27 +155,6 @@ int NicDevice::destroy_qp(QueuePair* queue) {
   }
   delete qp;
   return 0;
-}
-
-DeviceCounters NicDevice::counters() const {
-  const std::lock_guard lock(mutex_);
-  DeviceCounters sum;
-  if (!alive_) return sum;
-  nic_->for_each_qp([&](nic::Qp& qp) {
-    if (!qp.engine) return;
-    const engine::RequestorCounters& r = qp.engine->requestor().counters();
-    const engine::ResponderCounters& s = qp.engine->responder().counters();
-    sum.packets += r.packets;
-    sum.repairs += r.repairs;
-    sum.timeouts += r.lost_by_timeout;
-    sum.probes += r.probes;
-    sum.received += s.packets;
-    sum.duplicates += s.duplicates;
-  });
-  sum.refused = driver_->refused().total() + nic_->verdicts().total() - nic_->verdicts()[Verdict::ok] -
-                nic_->verdicts()[Verdict::duplicate];
-  for (const auto& port : ports_) sum.overrun += port->counters().rx_overrun;
-  return sum;
 }
 
 void NicDevice::listen(DeviceListener* listener) {

@@ -19,6 +19,7 @@
 #include "lib/progress.h"
 #include "nic/nic.h"
 #include "node/profile_store.h"
+#include "node/remote_profiles.h"
 #include "port/port.h"
 #include "port/seat.h"
 
@@ -31,6 +32,7 @@ class NicDevice final : public Device,
                         private nic::Observer,
                         private nic::CongestionMaker,
                         private node::ProfileListener,
+                        private node::Member,
                         private engine::EventSink {
  public:
   static Result<std::shared_ptr<NicDevice>> open(const DeviceConfig& config, const DeviceSettings& settings);
@@ -91,6 +93,8 @@ class NicDevice final : public Device,
   bool encapsulates() const;
   /// Narrates what QPs with an EV profile see of their paths.
   engine::EventSink* path_sink() { return this; }
+  /// Keeps the counters of a QP that is about to lose its engine.
+  void retire(nic::Qp& qp);
   /// What a CC profile says, from when a QP names it.
   void remember_cc(std::uint64_t id, const engine::CcProfile& profile) { cc_profiles_[id] = profile; }
 
@@ -119,6 +123,15 @@ class NicDevice final : public Device,
   void on_endpoint_result(const nic::EndpointResult& result) override;
   // engine::EventSink: under mutex_
   void on_event(const engine::Event& event) override;
+  // node::Member: how the node sees this process
+  void join_node();
+  node::Hello introduce() const override;
+  void on_ports_disabled(PortMask disabled) override;
+  node::ProcessFacts process_facts() const override;
+  std::vector<Qpn> qpns() const override;
+  std::vector<node::QpFacts> qp_facts(std::span<const Qpn> which, bool with_evs) const override;
+  node::QpTotals totals() const;
+  node::PortFacts port_facts(std::size_t index) const;
   // node::ProfileListener
   void on_ev_denied(std::uint64_t profile, std::uint32_t slot, bool denied) override;
   // nic::CongestionMaker
@@ -133,6 +146,7 @@ class NicDevice final : public Device,
   };
   void note(const Notice& notice);
   void tell_one(const Notice& notice);
+  void tell_qp(const Notice& notice);
   void forget(const void* who);
 
   struct Batch;  // a call of endpoint_batch that waits
@@ -140,6 +154,7 @@ class NicDevice final : public Device,
   DeviceConfig config_;
   DeviceSettings settings_;
   std::unique_ptr<node::ProfileStore> profiles_;
+  node::RemoteProfiles* node_ = nullptr;  // profiles_, where mrcd runs
   std::map<std::uint64_t, engine::CcProfile> cc_profiles_;
   Limits limits_;
   std::shared_ptr<port::Seat> seat_;
@@ -158,6 +173,8 @@ class NicDevice final : public Device,
   std::set<Batch*> batches_;
   std::map<std::uint32_t, int> pds_;  // objects in each
   std::uint32_t last_pd_ = 0;
+  std::set<Qpn> qpns_;
+  node::QpTotals gone_;                       // of QPs that are no more
   std::map<std::uint32_t, Access> accesses_;  // of each region, by key
   std::atomic<bool> alive_{true};
   Progress progress_;

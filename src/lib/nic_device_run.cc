@@ -1,5 +1,6 @@
 // What drives a device: opening, turns, telling listeners, fork.
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -51,6 +52,7 @@ NicDevice::NicDevice(const DeviceConfig& config, const DeviceSettings& settings)
 }
 
 NicDevice::~NicDevice() {
+  if (node_ != nullptr) node_->stop();
   progress_.stop();
   profiles_->unlisten(this);
 }
@@ -68,13 +70,19 @@ Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
   for (const auto& port : device->ports_) ports.push_back(port.get());
   device->driver_ = std::make_unique<datapath::Driver>(*device->nic_, ports, driving);
   if (auto watch = AddressWatch::open()) device->addresses_ = std::move(*watch);
+  device->join_node();
   device->progress_.start();  // also without a QP: other processes may ask for the shared sockets
   return device;
 }
 
 Status NicDevice::open_ports() {
   if (settings_.port == PortKind::udp) {
-    auto seat = port::Seat::take({.udp_port = settings_.udp_port});
+    port::SeatOptions seating{.udp_port = settings_.udp_port};
+    if (settings_.is_node) {
+      seating.endpoint = port::EndpointRole::insist;
+      seating.serve_all_users = ::geteuid() == 0;
+    }
+    auto seat = port::Seat::take(seating);
     if (!seat) return seat.error();
     seat_ = std::move(*seat);
   }
@@ -235,6 +243,7 @@ void NicDevice::on_cq_overrun(nic::CompletionQueue& cq) {
   note({.kind = Notice::Kind::cq_overrun, .who = cq.owner});
 }
 void NicDevice::on_qp_error(nic::Qp& qp) {
+  ++gone_.failed_qps;
   const bool access = qp.engine && qp.engine->responder().failed();
   note({.kind = access ? Notice::Kind::qp_access : Notice::Kind::qp_fatal, .who = qp.made.owner});
 }
@@ -274,18 +283,30 @@ void NicDevice::tell_one(const Notice& notice) {
     CqListener* listener = static_cast<NicCq*>(notice.who)->listener();
     if (listener == nullptr) return;
     notice.kind == Kind::cq_event ? listener->on_cq_event() : listener->on_cq_overrun();
-  } else if (QpListener* listener = static_cast<NicQp*>(notice.who)->init().listener; listener != nullptr) {
+  } else {
+    tell_qp(notice);
+  }
+}
+
+void NicDevice::tell_qp(const Notice& notice) {
+  using Kind = Notice::Kind;
+  auto* qp = static_cast<NicQp*>(notice.who);
+  if (node_ != nullptr && notice.kind != Kind::established) node_->note_qp_failed(qp->nic_qp().qpn);
+  if (QpListener* listener = qp->init().listener; listener != nullptr) {
     notice.kind == Kind::established ? listener->on_established()
                                      : listener->on_qp_fatal(notice.kind == Kind::qp_access);
   }
 }
 
 void NicDevice::before_fork() {
+  if (node_ != nullptr) node_->before_fork_outer();
   tell_mutex_.lock();
   mutex_.lock();
+  if (node_ != nullptr) node_->before_fork();
 }
 
 void NicDevice::after_fork_in_parent() {
+  if (node_ != nullptr) node_->after_fork_in_parent();
   mutex_.unlock();
   tell_mutex_.unlock();
 }
@@ -294,6 +315,7 @@ void NicDevice::after_fork_in_parent() {
 // parent's seat would stay taken after the parent.
 void NicDevice::after_fork_in_child() {
   alive_ = false;
+  if (node_ != nullptr) node_->after_fork_in_child();
   progress_.forget_thread();
   driver_.reset();
   ports_.clear();

@@ -77,6 +77,8 @@ std::size_t NicQp::send_room() const {
 }
 
 int NicQp::modify(QpState next, const QpAttributes& attributes) {
+  Profiles profiles;
+  if (next == QpState::init && state() != QpState::init) profiles = acquire_profiles(attributes);
   const NicDevice::Hold hold(device_);
   if (!device_.alive()) return ENODEV;
   nic::Nic& nic = device_.nic();
@@ -91,12 +93,15 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
   switch (next) {
     case QpState::reset:
       reads_.clear();
+      device_.retire(*qp_);
       error = nic.reset(now, *qp_);
       release_profiles();
       break;
     case QpState::init:
-      error = acquire_profiles(attributes);
+      error = profiles.error;
+      adopt_profiles(attributes, std::move(profiles));
       if (error == 0) error = nic.init(*qp_);
+      if (error != 0) release_profiles();
       break;
     case QpState::rtr: error = connect(now, attributes); break;
     case QpState::rts: error = start(now, attributes); break;

@@ -49,8 +49,15 @@ class NicQp final : public QueuePair {
     bool signaled;
     std::vector<Sge> sges;
   };
-  int acquire_profiles(const QpAttributes& attributes);
   int change_in_place(const QpAttributes& attributes);
+  /// Profiles that the QP named, taken before the device is held: mrcd may have to be asked.
+  struct Profiles {
+    int error = 0;
+    std::optional<node::EvSet> evs;
+    std::optional<engine::CcProfile> cc;
+  };
+  Profiles acquire_profiles(const QpAttributes& attributes);
+  void adopt_profiles(const QpAttributes& attributes, Profiles profiles);
   int connect(Time now, const QpAttributes& attributes);
   int start(Time now, const QpAttributes& attributes);
   int post_one(Time now, const SendRequest& request);

@@ -7,26 +7,34 @@
 
 namespace mrc::lib {
 
-int NicQp::acquire_profiles(const QpAttributes& a) {
+NicQp::Profiles NicQp::acquire_profiles(const QpAttributes& a) {
+  Profiles out;
+  node::ProfileStore& store = device_.profiles();
   if (a.ev_profile != 0) {
-    auto set = device_.profiles().acquire_ev(a.ev_profile);
-    if (!set) return set.error().code;
-    const bool empty = set->evs.empty();
+    auto set = store.acquire_ev(a.ev_profile);
+    if (!set) return out.error = set.error().code, out;
     // MRC-PORT-009: SRv6 profiles serve where the ports write outer headers, and are refused elsewhere.
     const bool srv6 = set->format == node::FormatMode::srv6 && !device_.encapsulates();
-    if (!empty && !srv6) evs_ = std::move(*set);
-    if (empty || srv6) return device_.profiles().release_ev(a.ev_profile), EINVAL;
-    reported_bad_.assign(evs_->evs.size(), false);
+    if (set->evs.empty() || srv6) return store.release_ev(a.ev_profile), out.error = EINVAL, out;
+    out.evs = std::move(*set);
   }
   if (a.cc_profile != 0) {
-    const auto profile = device_.profiles().acquire_cc(a.cc_profile);
-    if (!profile) return release_profiles(), profile.error().code;
-    device_.remember_cc(a.cc_profile, *profile);
-    holds_cc_ = true;
+    auto profile = store.acquire_cc(a.cc_profile);
+    if (!profile) return out.error = profile.error().code, out;
+    out.cc = *profile;
   }
+  return out;
+}
+
+/// Also what a failed acquire_profiles got: release_profiles gives it back.
+void NicQp::adopt_profiles(const QpAttributes& a, Profiles profiles) {
+  release_profiles();
+  evs_ = std::move(profiles.evs);
+  if (evs_) reported_bad_.assign(evs_->evs.size(), false);
+  holds_cc_ = profiles.cc.has_value();
+  if (holds_cc_) device_.remember_cc(a.cc_profile, *profiles.cc);
   attributes_.ev_profile = a.ev_profile;
   attributes_.cc_profile = a.cc_profile;
-  return 0;
 }
 
 void NicQp::release_profiles() {

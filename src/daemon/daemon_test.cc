@@ -1,0 +1,432 @@
+// mrcd in this process, on a socket in a folder of its own, and clients that behave and misbehave.
+#include "daemon/daemon.h"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <filesystem>
+#include <thread>
+
+#include "lib/privilege.h"
+#include "node/daemon_client.h"
+#include "node/remote_profiles.h"
+
+namespace mrc::daemon {
+namespace {
+
+using namespace node;
+namespace fs = std::filesystem;
+
+/// A mrcd without devices of its own, which can be stopped and started again.
+class Mrcd {
+ public:
+  Mrcd() {
+    char folder[] = "/tmp/mrcd_test.XXXXXX";
+    folder_ = ::mkdtemp(folder);
+    settings.socket = folder_ + "/mrcd.sock";
+    settings.state_file = folder_ + "/mrcd.state";
+    start();
+  }
+  ~Mrcd() {
+    stop();
+    fs::remove_all(folder_);
+  }
+  void start() {
+    stop_ = port::Fd(::eventfd(0, EFD_CLOEXEC));
+    daemon_ = std::make_unique<Daemon>(settings);
+    const auto opened = daemon_->open({});
+    if (!opened) ADD_FAILURE() << opened.error().what;
+    thread_ = std::thread([this] { daemon_->run(stop_.get()); });
+  }
+  void stop() {
+    if (!thread_.joinable()) return;
+    const std::uint64_t one = 1;
+    ASSERT_EQ(::write(stop_.get(), &one, sizeof one), 8);
+    thread_.join();
+    daemon_.reset();
+    fs::remove(settings.socket + ".lock");  // a lock lives as long as its process, which is this one
+  }
+  Settings settings;
+
+ private:
+  std::string folder_;
+  port::Fd stop_;
+  std::unique_ptr<Daemon> daemon_;
+  std::thread thread_;
+};
+
+Hello two_ports() {
+  Hello hello;
+  hello.program = "test";
+  hello.device = "mrc0";
+  hello.ports = {{"eth0", {1}}, {"eth1", {2}}};
+  return hello;
+}
+
+/// A process of the node, without a NIC.
+struct Process final : Member, ProfileListener {
+  explicit Process(const Mrcd& mrcd, Hello hello = two_ports())
+      : hello_(std::move(hello)), profiles(mrcd.settings.socket, *this, {.call_timeout = 20s}) {
+    const auto started = profiles.start();
+    if (!started) ADD_FAILURE() << started.error().what;
+    profiles.listen(this);
+  }
+  ~Process() {
+    profiles.unlisten(this);
+    profiles.stop();
+  }
+  Hello introduce() const override { return hello_; }
+  void on_ports_disabled(PortMask mask) override {
+    note([&] { disabled = mask; });
+  }
+  void on_ev_denied(std::uint64_t, std::uint32_t slot, bool now) override {
+    note([&] { now ? (void)denied.insert(slot) : (void)denied.erase(slot); });
+  }
+  ProcessFacts process_facts() const override {
+    ProcessFacts facts;
+    facts.totals.tx_packets = 11;
+    facts.qp_count = 2;
+    facts.ports.resize(2);
+    facts.ports[1].counters.rx_bytes = 5;
+    return facts;
+  }
+  std::vector<Qpn> qpns() const override { return {Qpn(17), Qpn(18)}; }
+  std::vector<QpFacts> qp_facts(std::span<const Qpn> which, bool with_evs) const override {
+    std::vector<QpFacts> all;
+    for (const Qpn qpn : which) {
+      all.push_back({.qpn = qpn, .state = QpFactState::rts, .repairs = 3});
+      if (with_evs) all.back().evs.push_back({Ev(61000), PortId(1), EvFactState::assumed_bad});
+    }
+    return all;
+  }
+  template <class Change>
+  void note(Change change) {
+    const std::lock_guard lock(mutex);
+    change();
+    changed.notify_all();
+  }
+  template <class Condition>
+  bool wait_until(Condition condition) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(20), condition);
+  }
+
+  Hello hello_;
+  std::mutex mutex;
+  std::condition_variable changed;
+  PortMask disabled;
+  std::set<std::uint32_t> denied;
+  RemoteProfiles profiles;
+};
+
+EvChange automatic(std::uint32_t count) {
+  return {.state = ProfileState::offline,
+          .mode = EvMode::automatic,
+          .count = count,
+          .min_active = 1,
+          .event_mask = 7};
+}
+
+struct DaemonTest : ::testing::Test {
+  void SetUp() override {
+    if (!lib::may_control()) GTEST_SKIP() << "needs CAP_NET_ADMIN";
+  }
+  void make_profile(Process& controller, std::uint64_t id) {
+    ASSERT_EQ(controller.profiles.modify_ev(id, automatic(4)).error, 0);
+    ASSERT_EQ(controller.profiles.modify_ev(id, {.state = ProfileState::online}).error, 0);
+  }
+  Mrcd mrcd;
+};
+
+TEST_F(DaemonTest, AProfileServesOtherProcesses) {  // MRC-NODE-001
+  Process controller(mrcd), application(mrcd);
+  make_profile(controller, 9);
+  const auto set = application.profiles.acquire_ev(9);
+  ASSERT_TRUE(set);
+  EXPECT_EQ(set->evs.size(), 4u);
+  EXPECT_EQ(controller.profiles.ev(9).users, 1u);
+  EXPECT_EQ(controller.profiles.modify_ev(9, {.state = ProfileState::offline}).error, EBUSY);
+  application.profiles.release_ev(9);
+  EXPECT_EQ(application.profiles.ev(9).users, 0u);  // asked on the same connection: the release came first
+  EXPECT_EQ(controller.profiles.modify_ev(9, {.state = ProfileState::offline}).error, 0);
+  EXPECT_FALSE(application.profiles.acquire_ev(9));
+  const auto failed = controller.profiles.modify_ev(
+      9, {.states = {{controller.profiles.ev(9).slots[0].value, EvState::denied}, {{}, EvState::denied}}});
+  EXPECT_EQ(failed.error, ENOENT);
+  EXPECT_EQ(failed.entry, 1u);
+}
+
+TEST_F(DaemonTest, AnotherDeviceHasItsOwnProfiles) {
+  Process here(mrcd);
+  Hello other = two_ports();
+  other.ports[0].address = {7};
+  Process there(mrcd, other);
+  make_profile(here, 9);
+  EXPECT_FALSE(there.profiles.acquire_ev(9));
+}
+
+TEST_F(DaemonTest, AProcessThatDiesHoldsNothing) {
+  Process controller(mrcd);
+  {
+    Process application(mrcd);
+    make_profile(controller, 9);
+    ASSERT_TRUE(application.profiles.acquire_ev(9));
+    application.profiles.report_ev(9, 2, true);
+    EXPECT_EQ(application.profiles.ev(9).slots[2].state(), EvState::assumed_bad);
+  }
+  auto observer = DaemonClient::open(mrcd.settings.socket, "mrc0");
+  ASSERT_TRUE(observer);
+  // mrcd reads the end of that connection before it reads this one's question, or a little later.
+  for (int i = 0; i < 1000 && controller.profiles.ev(9).users > 0; ++i) continue;
+  EXPECT_EQ(controller.profiles.ev(9).users, 0u);
+  EXPECT_EQ(controller.profiles.ev(9).slots[2].state(), EvState::good);
+}
+
+TEST_F(DaemonTest, OnlyTheCapabilityMayChange) {  // MRC-NODE-002, MRC-CTL-002
+  Process process(mrcd);
+  auto client = DaemonClient::open(mrcd.settings.socket, "mrc0");
+  ASSERT_TRUE(client) << client.error().what;
+  const Body changes[] = {ModifyEv{1, automatic(4)}, ModifyFormat{1, {}}, ModifyCc{1, {}},
+                          SetPort{PortId(1), false}};
+  for (const Body& change : changes) {
+    const auto refused = client->call(change);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, EPERM);
+  }
+  const auto no_socket = client->call(Prove{});  // without a socket beside it
+  ASSERT_FALSE(no_socket);
+  EXPECT_EQ(no_socket.error().code, EPERM);
+  EXPECT_TRUE(client->prove());
+  EXPECT_TRUE(client->call(ModifyEv{1, automatic(4)}));
+}
+
+TEST(Proof, IsOfThisChallenge) {
+  if (!lib::may_control()) GTEST_SKIP() << "needs CAP_NET_ADMIN";
+  const Challenge first = make_challenge(), second = make_challenge();
+  const auto proof = make_proof(first);
+  ASSERT_TRUE(proof);
+  EXPECT_TRUE(proves(proof->get(), first));
+  EXPECT_FALSE(proves(proof->get(), second));
+  EXPECT_FALSE(proves(proof->get(), {first.receive, first.send + 1}));
+  EXPECT_FALSE(proves(0, first));
+  const port::Fd plain(::socket(AF_INET, SOCK_DGRAM, 0));
+  const int wish = static_cast<int>(first.receive);
+  ::setsockopt(plain.get(), SOL_SOCKET, SO_RCVBUF, &wish, sizeof wish);  // as anybody may
+  EXPECT_FALSE(proves(plain.get(), first));
+}
+
+TEST_F(DaemonTest, ARestartLosesNothing) {  // MRC-NODE-003
+  Process controller(mrcd), application(mrcd);
+  make_profile(controller, 9);
+  const engine::NsccConfig config = engine::default_nscc({});
+  ASSERT_EQ(controller.profiles.modify_cc(
+                3, {.state = ProfileState::offline, .algorithm = engine::CcAlgorithm::nscc}),
+            0);
+  ASSERT_EQ(controller.profiles.modify_cc(3, {.state = ProfileState::online, .config = config}), 0);
+  ASSERT_EQ(controller.profiles.modify_format(5, {.state = ProfileState::offline, .mode = FormatMode::stev}),
+            0);
+  ASSERT_EQ(controller.profiles.modify_format(5, {.state = ProfileState::online, .widths = {{8, 8}}}), 0);
+  ASSERT_EQ(controller.profiles.set_port(PortId(2), false), 0);
+  EvEventQueue events(16);
+  controller.profiles.subscribe(&events);
+  ASSERT_TRUE(application.profiles.acquire_ev(9));
+  ASSERT_TRUE(application.profiles.acquire_cc(3));
+  const EvValue first = controller.profiles.ev(9).slots[0].value;
+  mrcd.stop();
+  application.profiles.report_ev(9, 1, true);       // while mrcd is away
+  EXPECT_TRUE(application.profiles.acquire_ev(9));  // as held: another QP may have it
+  mrcd.start();
+
+  // Requests wait for the connection to come back.
+  const EvProfile after = controller.profiles.ev(9);
+  EXPECT_EQ(after.state, ProfileState::online);
+  EXPECT_EQ(after.slots.at(0).value, first);
+  EXPECT_EQ(application.profiles.ev(9).users, 2u);
+  EXPECT_EQ(application.profiles.ev(9).slots[1].state(), EvState::assumed_bad);
+  EXPECT_EQ(application.profiles.cc(3).users, 1u);
+  EXPECT_EQ(application.profiles.cc(3).config->max_cwnd, config.max_cwnd);
+  EXPECT_EQ(application.profiles.format(5).widths, (std::vector<std::uint8_t>{8, 8}));
+  EXPECT_TRUE(application.disabled.has(PortId(2)));
+  EXPECT_EQ(controller.profiles.modify_ev(9, {.states = {{first, EvState::denied}}}).error, 0);
+  EXPECT_TRUE(application.wait_until([&] { return application.denied.contains(0); }));
+  (void)controller.profiles.ev(9);  // answered behind the event
+  EvEvent heard[16];
+  EXPECT_GE(events.poll(heard), 1u);
+  controller.profiles.unsubscribe(&events);
+}
+
+TEST_F(DaemonTest, DenialsMissedWhileAwayAreHeard) {
+  Process application(mrcd);
+  {
+    Process controller(mrcd);
+    make_profile(controller, 9);
+    ASSERT_TRUE(application.profiles.acquire_ev(9));
+    const EvValue first = controller.profiles.ev(9).slots[3].value;
+    ASSERT_EQ(controller.profiles.modify_ev(9, {.states = {{first, EvState::denied}}}).error, 0);
+  }
+  ASSERT_TRUE(application.wait_until([&] { return application.denied.contains(3); }));
+  mrcd.stop();
+  fs::remove(mrcd.settings.state_file);
+  mrcd.start();
+  // Nobody knows the profile any more: what the process holds stays as it is, and mrcd goes on without.
+  EXPECT_EQ(application.profiles.ev(9).state, ProfileState::init);
+  EXPECT_TRUE(application.denied.empty() || application.denied.contains(3));
+}
+
+TEST_F(DaemonTest, ADamagedStateFileIsPutAside) {
+  {
+    Process controller(mrcd);
+    make_profile(controller, 9);
+  }
+  mrcd.stop();
+  ASSERT_TRUE(fs::exists(mrcd.settings.state_file));
+  fs::resize_file(mrcd.settings.state_file, fs::file_size(mrcd.settings.state_file) - 1);
+  mrcd.start();
+  EXPECT_TRUE(fs::exists(mrcd.settings.state_file + ".bad"));
+  Process process(mrcd);
+  EXPECT_EQ(process.profiles.ev(9).state, ProfileState::init);
+}
+
+TEST_F(DaemonTest, PortsAreDisabledForEveryProcess) {  // MRC-CTL-001
+  Process one(mrcd), two(mrcd);
+  ASSERT_EQ(one.profiles.set_port(PortId(2), false), 0);
+  EXPECT_TRUE(two.wait_until([&] { return two.disabled.has(PortId(2)); }));
+  EXPECT_EQ(one.profiles.set_port(PortId(3), false), EINVAL);
+  Process late(mrcd);
+  EXPECT_TRUE(late.disabled.has(PortId(2)));
+}
+
+TEST_F(DaemonTest, EventsOfEveryProcessReachWhoSubscribed) {  // MRC-CTL-016
+  Process controller(mrcd), application(mrcd);
+  make_profile(controller, 9);
+  auto watcher = DaemonClient::open(mrcd.settings.socket);
+  ASSERT_TRUE(watcher);
+  ASSERT_TRUE(watcher->subscribe(kAllEvents));
+  ASSERT_TRUE(application.profiles.acquire_ev(9));
+  application.profiles.report_ev(9, 2, true);
+  application.profiles.note_qp_failed(Qpn(77));
+  auto event = watcher->next_event(20s);
+  ASSERT_TRUE(event && *event);
+  EXPECT_EQ((*event)->kind, EventKind::ev_state);
+  EXPECT_EQ((*event)->profile, 9u);
+  EXPECT_EQ((*event)->state, EvState::assumed_bad);
+  EXPECT_EQ((*event)->device, "mrc0");
+  event = watcher->next_event(20s);
+  ASSERT_TRUE(event && *event);
+  EXPECT_EQ((*event)->kind, EventKind::qp_failed);
+  EXPECT_EQ((*event)->qpn, Qpn(77));
+  EXPECT_EQ((*event)->pid, static_cast<std::uint32_t>(::getpid()));
+}
+
+TEST_F(DaemonTest, ASnapshotHoldsEveryProcess) {
+  Process one(mrcd), two(mrcd);
+  auto client = DaemonClient::open(mrcd.settings.socket);
+  ASSERT_TRUE(client);
+  const auto snapshot = client->snapshot(true);
+  ASSERT_TRUE(snapshot) << snapshot.error().what;
+  ASSERT_EQ(snapshot->devices.size(), 1u);
+  EXPECT_EQ(snapshot->devices[0].totals.tx_packets, 22u);
+  EXPECT_EQ(snapshot->devices[0].ports[1].counters.rx_bytes, 10u);
+  ASSERT_EQ(snapshot->processes.size(), 2u);
+  for (const ProcessFacts& process : snapshot->processes) {
+    EXPECT_TRUE(process.answered);
+    EXPECT_EQ(process.pid, static_cast<std::uint32_t>(::getpid()));
+    ASSERT_EQ(process.qps.size(), 2u);
+    EXPECT_EQ(process.qps[1].qpn, Qpn(18));
+    EXPECT_EQ(process.qps[1].evs.at(0).state, EvFactState::assumed_bad);
+  }
+  const std::string json = to_json(*snapshot);
+  EXPECT_NE(json.find("\"state\":\"assumed_bad\""), std::string::npos);
+}
+
+TEST_F(DaemonTest, CountersOfProcessesThatEndedStay) {
+  auto client = DaemonClient::open(mrcd.settings.socket);
+  ASSERT_TRUE(client);
+  Process stays(mrcd);
+  ASSERT_TRUE(client->subscribe(static_cast<std::uint32_t>(EventKind::process_left)));
+  { const Process goes(mrcd); }
+  ASSERT_TRUE(client->next_event(20s));
+  const auto snapshot = client->snapshot(false);
+  ASSERT_TRUE(snapshot);
+  EXPECT_EQ(snapshot->processes.size(), 1u);
+  EXPECT_EQ(snapshot->devices.at(0).totals.tx_packets, 22u);
+}
+
+TEST_F(DaemonTest, NonsenseEndsOneConnectionOnly) {  // MRC-NODE-004
+  Process process(mrcd);
+  std::vector<std::uint8_t> hello, get;
+  emit_message({1, two_ports()}, hello);
+  emit_message({2, GetProfiles{}}, get);
+  std::vector<std::uint8_t> twice = hello;
+  twice.insert(twice.end(), hello.begin(), hello.end());
+  std::vector<std::uint8_t> servers_words = hello;
+  emit_message({2, Welcome{}}, servers_words);
+  const std::vector<std::vector<std::uint8_t>> inputs = {
+      std::vector<std::uint8_t>(4096, 0xFF),
+      get,
+      twice,
+      servers_words,
+      {'G', 'E', 'T', ' ', '/', ' ', 'H', 'T', 'T', 'P', 0, 1, 2}};
+  for (const auto& input : inputs) {
+    auto fd = connect_daemon(mrcd.settings.socket);
+    ASSERT_TRUE(fd);
+    ASSERT_EQ(::send(fd->get(), input.data(), input.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(input.size()));
+    char buffer[4096];
+    ssize_t n = 1;
+    while (n > 0) n = ::recv(fd->get(), buffer, sizeof buffer, 0);  // ends: mrcd closed it
+    EXPECT_TRUE(n == 0 || errno == ECONNRESET);
+  }
+  EXPECT_EQ(process.profiles.ev(9).state, ProfileState::init);
+  EXPECT_TRUE(process.profiles.connected());
+}
+
+TEST_F(DaemonTest, AThousandConnections) {
+  std::vector<DaemonClient> all;
+  for (int i = 0; i < 1000; ++i) {
+    auto client = DaemonClient::open(mrcd.settings.socket);
+    ASSERT_TRUE(client) << i << ": " << client.error().what;
+    all.push_back(std::move(*client));
+  }
+  for (DaemonClient& client : all) ASSERT_TRUE(client.subscribe(kAllEvents));
+  const Process process(mrcd);  // each hears of it
+  for (DaemonClient& client : all) {
+    const auto event = client.next_event(20s);
+    ASSERT_TRUE(event && *event);
+    EXPECT_EQ((*event)->kind, EventKind::process_joined);
+  }
+}
+
+TEST_F(DaemonTest, ASubscriberThatDoesNotReadLosesEventsAndIsTold) {  // MRC-CTL-016
+  mrcd.stop();
+  mrcd.settings.most_events = 8;
+  mrcd.start();
+  Process process(mrcd);
+  auto lazy = DaemonClient::open(mrcd.settings.socket);
+  ASSERT_TRUE(lazy);
+  ASSERT_TRUE(lazy->subscribe(kAllEvents));
+  constexpr std::uint32_t kMany = 20'000;
+  for (std::uint32_t i = 0; i < kMany; ++i) process.profiles.note_qp_failed(Qpn(i));
+  (void)process.profiles.free_evs();  // behind them: all are dealt with
+  std::uint32_t heard = 0, lost = 0;
+  for (;;) {
+    const auto event = lazy->next_event(200ms);
+    ASSERT_TRUE(event);
+    if (!*event) {
+      if (heard + lost >= kMany) break;
+      process.profiles.note_qp_failed(Qpn(0));  // the next one tells of those before
+      --lost;                                   // and is itself not one of the many
+      continue;
+    }
+    ++heard;
+    lost += (*event)->dropped;
+  }
+  EXPECT_GT(lost, 0u);
+  EXPECT_EQ(heard + lost, kMany);
+}
+
+}  // namespace
+}  // namespace mrc::daemon

@@ -1,0 +1,25 @@
+// What the verbs of `mrc ctl` share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/daemon_client.h"
+#include "tools/commands.h"
+
+namespace mrc::tools {
+
+struct CtlOptions {
+  std::string socket;
+  bool json = false;
+};
+
+int ctl_fail(const Error& error);
+/// mrcd, or what to do when it is not there. `device` empty: the node as a whole.
+Result<node::DaemonClient> ctl_connect(const CtlOptions& options, const std::string& device = {});
+
+Run ctl_snapshot(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
+Run ctl_events(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
+
+}  // namespace mrc::tools
