@@ -103,6 +103,7 @@ class Daemon final : private lib::DeviceListener {
 
   // daemon_snapshot.cc
   void on(Session& s, std::uint32_t id, const node::GetSnapshot& m);
+  void on(Session& s, std::uint32_t id, const node::GetDevices& m);
   void on(Session& s, std::uint32_t id, const node::Report& m);
   void on(Session& s, std::uint32_t id, node::QpPart& m);
   void on(Session& s, std::uint32_t id, const node::Answer& m);

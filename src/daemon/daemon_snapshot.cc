@@ -2,6 +2,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "daemon/daemon.h"
@@ -130,6 +131,17 @@ DeviceFacts Daemon::facts_of(const DeviceState& device) const {
   out.ev_profiles = static_cast<std::uint32_t>(device.profiles.evs().size());
   out.cc_profiles = static_cast<std::uint32_t>(device.profiles.ccs().size());
   return out;
+}
+
+void Daemon::on(Session& s, std::uint32_t id, const GetDevices&) {
+  DevicesAre own;
+  for (const auto& [key, device] : devices_) {
+    if (device->own()) own.devices.push_back(facts_of(*device));
+  }
+  std::sort(own.devices.begin(), own.devices.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.name.size(), a.name) < std::pair(b.name.size(), b.name);  // mrc2 before mrc10
+  });
+  reply(s, id, std::move(own));
 }
 
 Snapshot Daemon::head() const {

@@ -51,11 +51,11 @@ port::Fd stop_signals() {
 
 /// A device that does not open costs its endpoint operations, not the profiles.
 void open_devices(daemon::Daemon& mrcd) {
+  ::setenv("MRC_SOCKET", "", 1);  // that is ourselves
   const auto configs = lib::discover();
   if (!configs) return (void)complain(configs.error());
   auto settings = lib::read_device_settings();
   if (!settings) return (void)complain(settings.error());
-  settings->socket.clear();  // that is ourselves
   settings->is_node = true;
   for (const lib::DeviceConfig& config : *configs) {
     auto device = lib::NicDevice::open(config, *settings);

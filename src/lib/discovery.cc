@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "node/daemon_client.h"
+
 namespace mrc::lib {
 namespace {
 
@@ -132,12 +134,33 @@ Result<std::vector<DeviceConfig>> make_devices(const std::optional<std::string>&
   return devices;
 }
 
+namespace {
+
+/// The devices of the node's mrcd, in the words of MRC_DEVICES; nothing when there is none, or it has none.
+std::optional<std::string> devices_of_node() {
+  auto client = node::DaemonClient::open(node::daemon_socket());
+  if (!client) return std::nullopt;
+  const auto are = client->ask<node::DevicesAre>(node::GetDevices{});
+  if (!are || are->devices.empty()) return std::nullopt;
+  std::string words;
+  for (const node::DeviceFacts& device : are->devices) {
+    if (!words.empty()) words += ';';
+    for (const node::PortFacts& port : device.ports) {
+      if (port.port != PortId(1)) words += ',';
+      words += port.interface + "/" + node::address_text(port.address);
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
 Result<std::vector<DeviceConfig>> discover() {
   const auto interfaces = read_interfaces();
   if (!interfaces) return interfaces.error();
   const char* setting = std::getenv("MRC_DEVICES");
-  return make_devices(setting != nullptr ? std::optional<std::string>(setting) : std::nullopt, *interfaces,
-                      default_route_interface());
+  return make_devices(setting != nullptr ? std::optional<std::string>(setting) : devices_of_node(),
+                      *interfaces, default_route_interface());
 }
 
 }  // namespace mrc::lib

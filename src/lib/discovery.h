@@ -50,7 +50,7 @@ Result<std::vector<DeviceConfig>> make_devices(const std::optional<std::string>&
                                                const std::vector<Interface>& interfaces,
                                                const std::string& default_interface);
 
-/// The two above, with the process's environment.
+/// The two above, with the process's environment; where MRC_DEVICES is unset, the devices of the node's mrcd.
 Result<std::vector<DeviceConfig>> discover();
 
 /// Laid out as RoCE devices do: pairs of v1 and v2, the link-local GID of the MAC first, so that index 3 is a

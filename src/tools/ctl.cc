@@ -17,6 +17,12 @@ struct Verb {
 };
 
 constexpr Verb kVerbs[] = {
+    {"devices", "the node's devices", ctl_devices},
+    {"ports", "ports: list them, take them up or down", ctl_ports},
+    {"profiles", "formats, EV and CC profiles: list, show, create, delete", ctl_profiles},
+    {"evs", "EVs of a profile: list, deny, allow", ctl_evs},
+    {"probe", "EV probes to another node: is the path alive, how long is it", ctl_probe},
+    {"counters", "what each device did, all processes together", ctl_counters},
     {"snapshot", "everything that mrcd knows, at once", ctl_snapshot},
     {"events", "what happens on the node", ctl_events},
 };
@@ -48,7 +54,7 @@ Run ctl(CLI::App& app) {
     sub->add_flag("--json", options->json, "JSON instead of a table");
     runs->emplace_back(sub, verb.describe(*sub, options));
   }
-  app.footer("Example: mrc ctl snapshot --json\n         mrc ctl events --watch");
+  app.footer("Example: mrc ctl ports\n         mrc ctl events --watch");
   return [runs] {
     for (const auto& [sub, run] : *runs) {
       if (sub->parsed()) return run();

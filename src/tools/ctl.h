@@ -19,6 +19,12 @@ int ctl_fail(const Error& error);
 /// mrcd, or what to do when it is not there. `device` empty: the node as a whole.
 Result<node::DaemonClient> ctl_connect(const CtlOptions& options, const std::string& device = {});
 
+Run ctl_counters(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
+Run ctl_devices(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
+Run ctl_evs(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
+Run ctl_ports(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
+Run ctl_probe(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
+Run ctl_profiles(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
 Run ctl_snapshot(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
 Run ctl_events(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
 

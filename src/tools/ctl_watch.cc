@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "tools/ctl.h"
+#include "tools/ctl_names.h"
 
 namespace mrc::tools {
 namespace {
@@ -75,32 +76,6 @@ const char* kind_name(EventKind kind) {
   return "?";
 }
 
-std::string hex_bits(const EvValue& value) {
-  std::size_t used = value.bits.size();
-  while (used > 4 && value.bits[used - 1] == 0) --used;
-  std::string text = "0x";
-  char digits[3];
-  for (std::size_t i = 0; i < used; ++i) {
-    std::snprintf(digits, sizeof digits, "%02x", value.bits[i]);
-    text += digits;
-  }
-  return text;
-}
-
-const char* state_name(EvState state) {
-  switch (state) {
-    case EvState::good: return "good";
-    case EvState::assumed_bad: return "assumed_bad";
-    case EvState::denied: return "denied";
-    case EvState::unknown: return "unknown";
-  }
-  return "?";
-}
-
-const char* profile_kind_name(ProfileKind kind) {
-  return kind == ProfileKind::format ? "format" : kind == ProfileKind::ev ? "ev" : "cc";
-}
-
 void write_json(const NodeEvent& e) {
   JsonWriter json;
   json.begin_object().field("time_ns", e.time_ns).field("event", kind_name(e.kind)).field("device", e.device);
@@ -108,13 +83,13 @@ void write_json(const NodeEvent& e) {
   if (e.pid != 0) json.field("pid", e.pid);
   switch (e.kind) {
     case EventKind::ev_state:
-      json.field("profile", e.profile).field("ev", hex_bits(e.value)).field("port", e.value.port);
-      json.field("state", state_name(e.state));
+      json.field("profile", e.profile).field("ev", ev_text(e.value.bits)).field("port", e.value.port);
+      json.field("state", name_of(e.state));
       break;
     case EventKind::port_link:
     case EventKind::port_admin: json.field("port", e.port.value).field("up", e.up); break;
     case EventKind::profile_changed:
-      json.field("kind", profile_kind_name(e.profile_kind)).field("profile", e.profile);
+      json.field("kind", name_of(e.profile_kind)).field("profile", e.profile);
       break;
     case EventKind::qp_failed: json.field("qpn", e.qpn.value); break;
     case EventKind::process_joined:
@@ -133,8 +108,8 @@ void write_text(const NodeEvent& e) {
   std::printf("%s.%03u %-6s ", when, static_cast<unsigned>(e.time_ns / 1'000'000 % 1000), e.device.c_str());
   switch (e.kind) {
     case EventKind::ev_state:
-      std::printf("profile %" PRIu64 ": EV %s on port %u is %s", e.profile, hex_bits(e.value).c_str(),
-                  e.value.port, state_name(e.state));
+      std::printf("profile %" PRIu64 ": EV %s on port %u is %s", e.profile, ev_text(e.value.bits).c_str(),
+                  e.value.port, name_of(e.state));
       break;
     case EventKind::port_link: std::printf("port %u: link %s", e.port.value, e.up ? "up" : "down"); break;
     case EventKind::port_admin:
@@ -143,8 +118,7 @@ void write_text(const NodeEvent& e) {
     case EventKind::process_joined: std::printf("process %u joined", e.pid); break;
     case EventKind::process_left: std::printf("process %u left", e.pid); break;
     case EventKind::profile_changed:
-      std::printf("%s profile %" PRIu64 " changed by process %u", profile_kind_name(e.profile_kind),
-                  e.profile, e.pid);
+      std::printf("%s profile %" PRIu64 " changed by process %u", name_of(e.profile_kind), e.profile, e.pid);
       break;
     case EventKind::qp_failed: std::printf("QP 0x%06x of process %u failed", e.qpn.value, e.pid); break;
   }

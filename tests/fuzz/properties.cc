@@ -159,6 +159,7 @@ std::span<const Target> targets() {
                                         {"trim", check_trim},
                                         {"engine", check_engine},
                                         {"http", check_http},
+                                        {"node", check_node},
                                         {"canary", check_canary}};
   return kTargets;
 }

@@ -28,6 +28,8 @@ void check_trim(wire::Bytes input);
 void check_engine(wire::Bytes input);
 /// HTTP requests: the same in any pieces, bounded, and no path that climbs.
 void check_http(wire::Bytes input);
+/// mrcd's socket: what is taken for a message is one, byte for byte, and the rest ends the conversation.
+void check_node(wire::Bytes input);
 /// A planted mistake. The machinery works when this one is found.
 void check_canary(wire::Bytes input);
 

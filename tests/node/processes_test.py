@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""A node of real processes: mrcd, a controller, applications; killed, restarted, unprivileged, badly behaved."""
+import json
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+MRC, MRCD, APPLICATION = (os.environ[name] for name in ("MRC", "MRCD", "APPLICATION"))
+SECONDS = 60  # generous: a wait that ends early proves nothing
+NET_ADMIN = 12
+
+PROFILES = """
+[format.13]
+mode = "udp"
+widths = [16]
+
+[ev.1]
+mode = "explicit"
+format = 13
+events = ["assumed_bad", "denied", "good"]
+evs = [{ ev = "0xee48", port = 1 }, { ev = "0xee49", port = 1 }, { ev = "0xee4a", port = 1 }]
+
+[cc.3]
+algorithm = "uet-1.0-nscc"
+max_cwnd = 300000
+"""
+
+
+def has_net_admin():
+    for line in open("/proc/self/status"):
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> NET_ADMIN & 1)
+    return False
+
+
+def free_udp_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@unittest.skipUnless(has_net_admin(), "needs CAP_NET_ADMIN")
+class Node(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mrcd_test."))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.environment = {**os.environ, "MRC_SOCKET": str(self.folder / "mrcd.sock"), "MRC_DEVICES": "lo",
+                            "MRC_UDP_PORT": str(free_udp_port())}
+        self.start_mrcd()
+
+    def start_mrcd(self):
+        self.mrcd = subprocess.Popen([MRCD, "--foreground"], env=self.environment, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.mrcd.stderr.close)
+        self.addCleanup(self.mrcd.wait)
+        self.addCleanup(self.mrcd.kill)
+        self.assertIn("serving at", self.mrcd.stderr.readline())
+
+    def ctl(self, *arguments, wrong=False, prefix=(), **environment):
+        done = subprocess.run([*prefix, MRC, "ctl", *arguments], env={**self.environment, **environment},
+                              capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(done.returncode != 0, wrong, done.stdout + done.stderr)
+        return done.stderr if wrong else done.stdout
+
+    def json(self, *arguments, **environment):
+        return json.loads(self.ctl(*arguments, "--json", **environment))
+
+    def create_profiles(self, text=PROFILES):
+        path = self.folder / "profiles.toml"
+        path.write_text(text)
+        self.ctl("profiles", "create", str(path))
+
+    def start_application(self, ev_profile=0, cc_profile=0):
+        application = subprocess.Popen([APPLICATION, str(ev_profile), str(cc_profile)], env=self.environment,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for end in (application.stdin, application.stdout):
+            self.addCleanup(end.close)
+        self.addCleanup(application.wait)
+        self.addCleanup(application.kill)
+        self.assertEqual(application.stdout.readline(), "ready\n")
+        return application
+
+    def more_writes(self, application):
+        """Some more writes go through, from the application's own mouth."""
+        application.stdin.write("more\n")
+        application.stdin.flush()
+        return int(application.stdout.readline())
+
+    def end(self, application):
+        said, _ = application.communicate(timeout=SECONDS)
+        self.assertEqual((said, application.returncode), ("ok\n", 0))
+
+    def profiles(self):
+        return {(p["kind"], p["id"]): p for p in self.json("profiles", "list")["profiles"]}
+
+    def test_a_profile_serves_another_process(self):  # MRC-NODE-001
+        self.create_profiles()
+        application = self.start_application(1, 3)
+        self.more_writes(application)
+        self.assertEqual(self.profiles()["ev", 1]["qps"], 2)
+        self.assertEqual(self.profiles()["cc", 3]["qps"], 2)
+        self.assertIn("in use", self.ctl("profiles", "delete", "ev", "1", wrong=True))
+        self.assertIn("is there already", self.ctl("profiles", "create", str(self.folder / "profiles.toml"), wrong=True))
+        snapshot = self.json("snapshot", "--evs")
+        process = next(p for p in snapshot["processes"] if p["pid"] == application.pid)
+        self.assertEqual(sorted(ev["ev"] for ev in process["qps"][0]["evs"]), [0xee48, 0xee49, 0xee4a])
+        sender = max(process["qps"], key=lambda qp: qp["tx_packets"])
+        self.assertGreater(sender["rtt_ns"], 0)
+        self.end(application)
+        self.ctl("profiles", "delete", "ev", "1")
+        self.assertNotIn(("ev", 1), self.profiles())
+
+    def test_denied_evs_are_left_by_running_queue_pairs(self):
+        self.create_profiles()
+        application = self.start_application(1)
+        self.more_writes(application)
+        self.ctl("evs", "deny", "1", "0xee49")
+        states = {ev["ev"]: ev["state"] for ev in self.json("evs", "list", "1")}
+        self.assertEqual(states, {"0xee48": "good", "0xee49": "denied", "0xee4a": "good"})
+        self.more_writes(application)
+        process = next(p for p in self.json("snapshot", "--evs")["processes"] if p["pid"] == application.pid)
+        for qp in process["qps"]:
+            self.assertEqual({ev["ev"] for ev in qp["evs"] if ev["state"] == "denied"}, {0xee49})
+        self.ctl("evs", "allow", "1", "0xee49@1")
+        self.assertIn("has no EV", self.ctl("evs", "deny", "1", "0x1234", wrong=True))
+        self.end(application)
+
+    def test_killed_and_restarted_under_a_transfer(self):  # MRC-NODE-003
+        self.create_profiles()
+        application = self.start_application(1, 3)
+        self.more_writes(application)
+        self.mrcd.send_signal(signal.SIGKILL)
+        self.mrcd.wait()
+        self.more_writes(application)
+        self.start_mrcd()
+        before = self.more_writes(application)
+        self.create_profiles('[ev.2]\nmode = "auto"\ncount = 8\n')
+        after = self.profiles()
+        self.assertEqual((after["ev", 1]["state"], after["ev", 2]["state"]), ("online", "online"))
+        # The application connects again by itself: wait for the event of it, if it has not happened yet.
+        events = self.watch()
+        while self.profiles()["ev", 1]["qps"] != 2:
+            self.readable(events)
+        second = self.start_application(2)
+        self.more_writes(second)
+        self.assertGreater(self.more_writes(application), before)
+        self.end(second)
+        self.end(application)
+
+    def watch(self):
+        events = subprocess.Popen([MRC, "ctl", "events", "--watch", "--json"], env=self.environment,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(events.stdout.close)
+        self.addCleanup(events.wait)
+        self.addCleanup(events.kill)
+        return events
+
+    def next_event(self, events, kind):
+        while True:
+            event = json.loads(events.stdout.readline())
+            if event["event"] == kind:
+                return event
+
+    def test_events_reach_who_watches(self):  # MRC-CTL-016
+        self.create_profiles()
+        events = self.watch()
+        # Until it has subscribed nothing reaches it: tell until it hears.
+        for _ in range(1000):
+            self.ctl("evs", "deny", "1", "0xee48")
+            self.ctl("evs", "allow", "1", "0xee48")
+            if self.json("snapshot") and self.readable(events):
+                break
+        event = self.next_event(events, "ev_state")
+        self.assertEqual((event["profile"], event["ev"], event["port"]), (1, "0xee48", 1))
+        application = self.start_application()
+        self.assertEqual(self.next_event(events, "process_joined")["device"], "mrc0")
+        self.ctl("ports", "down", "1")
+        down = self.next_event(events, "port_admin")
+        self.assertEqual((down["port"], down["up"]), (1, False))
+        self.ctl("ports", "up", "1")
+        self.more_writes(application)
+        self.end(application)
+        self.next_event(events, "process_left")
+
+    def readable(self, process):
+        """It says something, or the fifth of a second is over."""
+        return bool(select.select([process.stdout], [], [], 0.2)[0])
+
+    def test_a_port_taken_down_is_down_for_who_comes(self):  # MRC-CTL-001
+        self.ctl("ports", "down", "1")
+        self.assertEqual([p["admin"] for p in self.json("ports")], [False])
+        done = subprocess.run([MRC, "exec", "-d", "lo", "--", "ibv_devinfo", "-d", "mrc0"], env=self.environment,
+                              capture_output=True, text=True, timeout=SECONDS)
+        self.assertIn("PORT_DOWN", done.stdout)
+        self.ctl("ports", "up", "1")
+
+    def test_without_the_capability_nothing_changes(self):  # MRC-NODE-002, MRC-CTL-002
+        self.create_profiles()
+        drop = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"]
+        for words in (["ports", "down", "1"], ["profiles", "delete", "ev", "1"], ["evs", "deny", "1", "0xee48"]):
+            self.assertIn("CAP_NET_ADMIN", self.ctl(*words, wrong=True, prefix=drop))
+        self.ctl("snapshot", prefix=drop)
+        self.assertEqual(self.profiles()["ev", 1]["state"], "online")
+        self.assertEqual(self.json("evs", "list", "1")[0]["state"], "good")
+        self.assertTrue(self.json("ports")[0]["admin"])
+
+    def test_a_probe_without_an_answer_says_so(self):
+        self.assertIn("answers no probe", self.ctl("probe", "127.0.0.77", "--timeout", "50", wrong=True))
+
+    def test_nonsense_harms_nobody(self):  # MRC-NODE-004
+        self.create_profiles()
+        for garbage in (b"GET / HTTP/1.0\r\n\r\n", b"\xff" * 100000, b"\x00" * 12, os.urandom(4096)):
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(self.environment["MRC_SOCKET"])
+                try:
+                    s.sendall(garbage)
+                    s.shutdown(socket.SHUT_WR)
+                    while s.recv(4096):
+                        pass
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+        self.assertIsNone(self.mrcd.poll())
+        self.assertEqual(self.profiles()["ev", 1]["state"], "online")
+
+    def test_says_what_to_do(self):
+        self.assertIn("start it with `mrcd`", self.ctl("snapshot", wrong=True, MRC_SOCKET=str(self.folder / "none")))
+        second = subprocess.run([MRCD, "--foreground"], env=self.environment, capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("another mrcd listens", second.stderr)
+        bad = self.folder / "bad.toml"
+        bad.write_text('[ev.1]\nmode = "wild"\ncount = 1\n')
+        self.assertIn("ev.1: mode must be auto, explicit or generated", self.ctl("profiles", "create", str(bad), wrong=True))
+
+    def test_goes_to_the_background_once_it_serves(self):
+        environment = {**self.environment, "MRC_SOCKET": str(self.folder / "second.sock"), "MRC_DEVICES": ""}
+        subprocess.run([MRCD], env=environment, check=True, timeout=SECONDS, stderr=subprocess.DEVNULL)
+        pid = self.json("snapshot", **environment)["mrcd_pid"]
+        self.assertNotEqual(pid, self.mrcd.pid)
+        os.kill(pid, signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    unittest.main()
