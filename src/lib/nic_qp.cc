@@ -78,14 +78,15 @@ std::size_t NicQp::send_room() const {
 
 int NicQp::modify(QpState next, const QpAttributes& attributes) {
   Profiles profiles;
-  if (next == QpState::init && state() != QpState::init) profiles = acquire_profiles(attributes);
+  const bool others = attributes.ev_profile != attributes_.ev_profile || attributes.cc_profile != attributes_.cc_profile;
+  if (next == QpState::init && (others || state() != QpState::init)) profiles = acquire_profiles(attributes);
   const NicDevice::Hold hold(device_);
   if (!device_.alive()) return ENODEV;
   nic::Nic& nic = device_.nic();
   const Time now = steady_now();
   int error = EINVAL;
   if (next == qp_->state && next != QpState::reset) {
-    error = change_in_place(attributes);
+    error = change_in_place(attributes, std::move(profiles));
     if (error == 0) attributes_ = attributes;
     device_.transmit_soon(now, true);
     return error;
@@ -114,14 +115,12 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
 
 // MRC-API-024: a change without a transition takes effect: profiles and hints before the QP is connected;
 // afterwards hints, class, service level, access, timeout and retries.
-int NicQp::change_in_place(const QpAttributes& a) {
+int NicQp::change_in_place(const QpAttributes& a, Profiles profiles) {
   if (qp_->state == QpState::init) {
     if (a.ev_profile == attributes_.ev_profile && a.cc_profile == attributes_.cc_profile) return 0;
-    const QpAttributes before = attributes_;
-    release_profiles();
-    const int error = acquire_profiles(a);
-    if (error != 0) acquire_profiles(before);
-    return error;
+    if (profiles.error == 0) return adopt_profiles(a, std::move(profiles)), 0;
+    if (profiles.evs) device_.profiles().release_ev(a.ev_profile);
+    return profiles.error;  // and keeps those that it had
   }
   if (!qp_->engine) return 0;
   if (!same_connection(a, attributes_) || !device_.may_send_in(dscp_of(a))) return EINVAL;

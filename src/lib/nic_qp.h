@@ -49,7 +49,6 @@ class NicQp final : public QueuePair {
     bool signaled;
     std::vector<Sge> sges;
   };
-  int change_in_place(const QpAttributes& attributes);
   /// Profiles that the QP named, taken before the device is held: mrcd may have to be asked.
   struct Profiles {
     int error = 0;
@@ -58,6 +57,7 @@ class NicQp final : public QueuePair {
   };
   Profiles acquire_profiles(const QpAttributes& attributes);
   void adopt_profiles(const QpAttributes& attributes, Profiles profiles);
+  int change_in_place(const QpAttributes& attributes, Profiles profiles);
   int connect(Time now, const QpAttributes& attributes);
   int start(Time now, const QpAttributes& attributes);
   int post_one(Time now, const SendRequest& request);
