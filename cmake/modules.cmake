@@ -17,13 +17,14 @@ set(MRC_ARROWS
   "scenario: base wire engine nic topo fabric sim"
   "node: base wire engine nic port datapath topo"
   "lib: base wire engine nic port datapath node"
+  "conform: base wire engine nic port datapath"
   "verbs: base wire engine nic port datapath node lib"
   "daemon: base wire engine nic port datapath node lib"
   "lab: base wire port topo fabric node"
   "map: base wire engine port topo node"
   "nccl: base"
   "collective: base"
-  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective http"
+  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective http conform"
 )
 
 # mrc_module(NAME [WHOLE] [LINK libs...] [TEST_LINK libs...])

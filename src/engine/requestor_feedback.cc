@@ -138,6 +138,7 @@ void Requestor::note_marks(Time now, const wire::Sack& sack, std::optional<EvSlo
 
 Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
   using wire::NackReason;
+  // MRC-REQ-012: every reason but this one is answered by a repair.
   if (nack.reason == NackReason::unexp_event) {
     fail(WorkStatus::remote_operation_error);
     return Verdict::ok;

@@ -51,6 +51,7 @@ Verdict Responder::on_write(Time now, Psn psn, const wire::Write& write, const w
   }
   const std::uint32_t executed = window_.messages();
   window_.note(psn, ends(write.segment));
+  // MRC-RSP-010: only messages with everything before them count as executed.
   if (window_.messages() != executed) ack_due_ = true;
   ++counters_.packets;
   counters_.bytes += write.payload;

@@ -59,7 +59,7 @@ wire::Sack Responder::make_sack(Time now, const Trigger& trigger) {
   sack.cack_psn = window_.cack();
   const std::int32_t offset = trigger.psn - window_.cack();
   sack.ack_psn_offset = static_cast<std::int16_t>(trigger.probe ? trigger.probe_id : offset);
-  sack.entropy = trigger.ev;
+  sack.entropy = trigger.ev;  // MRC-WIRE-028: the path that this is about, as far as the packet told it
   sack.spdcid = static_cast<std::uint16_t>(remote_.value);
   sack.dpdcid = static_cast<std::uint16_t>(local_.value);
   sack.rcvd_bytes = static_cast<std::uint32_t>((rcvd_bytes_ + 255) / 256) & 0xFFFFFF;

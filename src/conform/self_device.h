@@ -1,0 +1,57 @@
+// Our own NIC as the device under test, in virtual time: the checks' proof that they can be passed, and with
+// a wrapped port (tests/conform) that they can be failed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "conform/device.h"
+#include "conform/edge.h"
+#include "datapath/testing.h"
+
+namespace mrc::conform {
+
+struct SelfOptions {
+  int evs = 16;
+  /// Last word on how the QP is made.
+  std::function<void(nic::QpConnect&, nic::QpSend&, Terms&)> adjust;
+  /// Between the NIC and the wire.
+  std::function<std::unique_ptr<port::Port>(std::unique_ptr<port::Port>)> wrap;
+};
+
+class SelfDevice : public Device, public Edge {
+ public:
+  explicit SelfDevice(const SelfOptions& options = {});
+
+  // Device
+  Abilities abilities() const override { return {true, true, true, true, true}; }
+  Result<Target> connect(const Terms& terms) override;
+  Status post(const std::vector<PostedWrite>& writes) override;
+  Result<std::vector<Completed>> completions() override;
+  Result<std::vector<std::uint8_t>> memory(std::uint32_t offset, std::uint32_t length) override;
+  Status deny(Ev ev) override;
+
+  // Edge
+  Time now() override { return now_; }
+  port::Port& port() override { return tester_; }
+  port::Address device() const override;
+  void wait(Time until) override;
+
+  std::byte* bytes() { return station_->host.memory.data(); }
+  std::uint64_t va() const { return station_->host.va(0); }
+  RKey rkey() const { return station_->host.key; }
+
+ private:
+  void turn();
+
+  SelfOptions options_;
+  Time now_{};
+  datapath::testing::MemoryPort tester_;
+  datapath::testing::MemoryPort* wire_;  // the NIC's end, inside port_
+  std::unique_ptr<port::Port> port_;
+  std::unique_ptr<datapath::testing::Station> station_;
+  nic::Qp* qp_ = nullptr;
+};
+
+}  // namespace mrc::conform
