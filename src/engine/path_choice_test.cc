@@ -1,0 +1,164 @@
+// Choosing a path: rotation, states, planes, and where answers leave.
+#include "engine/path_set_testing.h"
+
+namespace mrc::engine {
+namespace {
+
+// MRC-EV-001
+TEST_F(PathSetTest, EachRotationUsesEachEvOnceAndInAnotherOrder) {
+  const auto t = table(2, 8);
+  PathSet p(t, {}, 1, quiet);
+  std::vector<int> first, second;
+  for (int i = 0; i < 16; ++i) first.push_back(p.choose(now, kAll)->value);
+  for (int i = 0; i < 16; ++i) second.push_back(p.choose(now, kAll)->value);
+  EXPECT_NE(first, second);
+  std::sort(first.begin(), first.end());
+  std::sort(second.begin(), second.end());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(std::adjacent_find(first.begin(), first.end()), first.end());
+}
+
+// MRC-EV-001
+TEST_F(PathSetTest, OnlyPortsWithRoomAreUsed) {
+  const auto t = table(4, 4);
+  PathSet p(t, {}, 1, quiet);
+  for (const auto& [slot, n] : deal(p, 40, PortMask(1u << 3)))
+    EXPECT_EQ(t[static_cast<std::size_t>(slot)].port, PortId(3));
+  EXPECT_FALSE(p.choose(now, PortMask()));
+}
+
+TEST_F(PathSetTest, ASprayUnitStaysOnItsEv) {
+  const auto t = table(1, 8);
+  PathSet p(t, {.spray_unit = 4}, 1, quiet);
+  for (int unit = 0; unit < 8; ++unit) {
+    const auto s = p.choose(now, kAll);
+    for (int i = 1; i < 4; ++i) EXPECT_EQ(p.choose(now, kAll), s);
+  }
+}
+
+// MRC-EV-002, MRC-EV-003
+TEST_F(PathSetTest, ASkippedEvMissesOneTurn) {
+  const auto t = table(1, 4);
+  PathSet p(t, {}, 1, quiet);
+  p.note_skip(now, EvSlot(2), PathCause::ecn);
+  EXPECT_EQ(p.state(EvSlot(2)), EvState::skip);
+  EXPECT_EQ(deal(p, 3).count(2), 0u);
+  EXPECT_EQ(p.state(EvSlot(2)), EvState::good);
+}
+
+// MRC-EV-003
+TEST_F(PathSetTest, WhenAllAreSkippedOnlyOneIsPassedOverPerPacket) {
+  const auto t = table(1, 4);
+  PathSet p(t, {}, 1, quiet);
+  for (std::uint16_t i = 0; i < 4; ++i) p.note_skip(now, EvSlot(i), PathCause::trim);
+  ASSERT_TRUE(p.choose(now, kAll));
+  int still = 0;
+  for (std::uint16_t i = 0; i < 4; ++i) still += p.state(EvSlot(i)) == EvState::skip;
+  EXPECT_EQ(still, 3);
+}
+
+// MRC-EV-004, MRC-EV-005
+TEST_F(PathSetTest, ABadEvIsReplacedFromItsOwnPlane) {
+  const auto t = table(2, 4);
+  PathSet p(t, {.active_per_plane = 2}, 1, quiet);
+  const auto run = p.rotation().in_rotation(0);
+  const EvSlot victim(run[0]);
+  p.note_bad(now, victim, PathCause::loss);
+  EXPECT_EQ(p.state(victim), EvState::assumed_bad);
+  EXPECT_EQ(p.rotation().active_in(0), 2);
+  EXPECT_EQ(p.rotation().active_in(1), 2);
+  EXPECT_FALSE(p.rotation().contains(victim));
+}
+
+// MRC-EV-006
+TEST_F(PathSetTest, TheLastOnesStay) {
+  const auto t = table(1, 4);
+  PathSet p(t, {.min_active = 3}, 1, quiet);
+  p.note_bad(now, EvSlot(0), PathCause::loss);
+  p.note_bad(now, EvSlot(1), PathCause::loss);
+  EXPECT_EQ(p.state(EvSlot(1)), EvState::good);
+  EXPECT_EQ(p.rotation().active(), 3);
+}
+
+// MRC-EV-009
+TEST_F(PathSetTest, DeniedIsTheControllersWordAlone) {
+  const auto t = table(1, 4);
+  PathSet p(t, {}, 1, quiet);
+  EXPECT_TRUE(p.set_state(now, EvSlot(2), EvState::denied));
+  EXPECT_EQ(deal(p, 100).count(2), 0u);
+  p.note_bad(now, EvSlot(2), PathCause::loss);
+  answer_probes(p);
+  EXPECT_EQ(p.state(EvSlot(2)), EvState::denied);
+  EXPECT_TRUE(p.set_state(now, EvSlot(2), EvState::good));
+  EXPECT_GT(deal(p, 100)[2], 0);
+  EXPECT_FALSE(p.set_state(now, EvSlot(9), EvState::denied));
+}
+
+// MRC-EV-010
+TEST_F(PathSetTest, ControlTakesEveryPlaneInTurnOnItsOwnEv) {
+  const auto t = table(4, 8);
+  PathSet p(t, {}, 1, quiet);
+  p.note_works(EvSlot(5));  // port 2
+  std::map<int, int> ports;
+  for (int i = 0; i < 40; ++i) {
+    const auto s = p.choose_control(kAll);
+    ++ports[t[s->value].port.value];
+    if (t[s->value].port == PortId(2)) {
+      EXPECT_EQ(*s, EvSlot(5));
+    }
+  }
+  for (int port = 1; port <= 4; ++port) EXPECT_EQ(ports[port], 10);
+}
+
+// MRC-EV-012
+TEST_F(PathSetTest, APortThatGoesDownTakesItsPlaneAlong) {
+  const auto t = table(2, 8);
+  PathSet p(t, {}, 1, quiet);
+  const auto uses = [&](PortId port) {
+    for (const auto& [slot, n] : deal(p, 64)) {
+      if (t[static_cast<std::size_t>(slot)].port == port) return true;
+    }
+    return false;
+  };
+  p.set_port(now, PortId(1), false);
+  EXPECT_FALSE(uses(PortId(1)));
+  p.set_port(now, PortId(1), true);
+  EXPECT_TRUE(uses(PortId(1)));
+  p.set_peer_ports(now, PortMask(1u << 1));
+  EXPECT_FALSE(uses(PortId(2)));
+}
+
+// MRC-EV-010
+TEST_F(PathSetTest, AnswersLeaveByThePlanesThatPacketsComeFrom) {
+  const auto t = table(4, 2);
+  PathSet p(t, {}, 1, quiet);
+  for (int i = 0; i < 128; ++i) p.note_arrival(PortId(static_cast<std::uint8_t>(1 + i % 2)));
+  for (int i = 0; i < 16; ++i) EXPECT_LE(p.path(*p.choose_control(kAll)).port.value, 2);
+  EXPECT_FALSE(p.choose_control(PortMask(1u << 3))) << "a plane gone quiet is not used because it has room";
+}
+
+// MRC-EV-010
+TEST_F(PathSetTest, PacketsByAPortThatIsNoPlaneOfThisQpDoNotDirectItsAnswers) {
+  const auto t = table(1, 2);
+  PathSet p(t, {}, 1, quiet);
+  p.note_arrival(PortId(2));
+  p.set_port(now, PortId(3), true);
+  ASSERT_TRUE(p.choose_control(kAll));
+  EXPECT_EQ(p.path(*p.choose_control(kAll)).port, PortId(1));
+}
+
+// MRC-EV-010
+TEST_F(PathSetTest, AnswersLeaveEvenIfNoPlaneAnswered) {
+  const auto t = table(2, 2);
+  PathSet p(t, {}, 1, quiet);
+  for (int i = 0; i < 2; ++i) {
+    p.ask_reverse(10us);
+    ASSERT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
+    now += 1ms;
+    p.handle_timeout(now);
+  }
+  EXPECT_TRUE(p.choose_control(kAll));
+}
+
+}  // namespace
+}  // namespace mrc::engine
