@@ -16,6 +16,7 @@ namespace mrc::conform {
 
 struct BenchSettings {
   wire::Settings wire;
+  Terms terms;  // of a QP where a check has no wishes
   Duration answer = 200ms;               // how long an answer may take
   Duration quiet = 20ms;                 // silence for so long is an answer too
   std::uint32_t sack_bytes = 16 * 1024;  // the device's threshold for a SACK
@@ -72,7 +73,8 @@ class Bench {
   Time now() { return edge_.now(); }
 
   // --- the QP ---
-  Status connect(const Terms& terms = {});
+  Status connect() { return connect(settings_.terms); }
+  Status connect(const Terms& terms);
   const Terms& terms() const { return terms_; }
   const Target& target() const { return target_; }
   Psn ours(int n) const { return terms_.psn + n; }

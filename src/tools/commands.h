@@ -20,6 +20,7 @@ using Run = std::function<int()>;
 #define MRC_COMMANDS(X) /* in alphabetical order */ \
   X(bench, "figures that the engine promises, measured") \
   X(collective, "all-reduce and all-to-all between processes or hosts, checked and measured") \
+  X(conform, "which requirements a device breaks, with the packets that show it") \
   X(ctl, "a node: devices, ports, profiles, EVs, probes, events") \
   X(dump, "what a capture holds, packet by packet") \
   X(exec, "a program that sees the soft device") \

@@ -10,6 +10,7 @@
 #include "tools/commands.h"
 #include "tools/lab_verbs.h"
 #include "tools/topology_options.h"
+#include "tools/verb_set.h"
 
 namespace mrc::tools {
 namespace {
@@ -229,30 +230,19 @@ void add_switch_option(CLI::App& app, std::string& word) {
 int lab_done(const Status& status) { return status ? 0 : lab_failed(status.error()); }
 
 Run lab(CLI::App& app) {
-  auto verbs = std::make_shared<std::vector<std::pair<CLI::App*, Run>>>();
-  const auto add = [&](const char* name, const char* summary, Run (*describe)(CLI::App&)) {
-    CLI::App* verb = app.add_subcommand(name, summary);
-    verbs->emplace_back(verb, describe(*verb));
-  };
-  add("up", "start a fabric", up_verb);
-  add("status", "what there is and what is broken", status_verb);
-  add("exec", "run a program on a node", exec_verb);
-  add("fail", "take down a cable, switch, host, plane or NIC port, loudly or silently", fail_verb);
-  add("heal", "undo faults", heal_verb);
-  add("flap", "take something down and up again and again", flap_verb);
-  add("drop", "lose a share of packets", drop_verb);
-  add("rate", "limit a rate", rate_verb);
-  add("pcap", "capture on a node", pcap_verb);
-  add("run", "a transfer while a lab of its own breaks and heals, as a live picture", lab_run_verb);
-  add("down", "end it; nothing is left", down_verb);
-  app.require_subcommand(1);
   app.footer("Example: mrc lab up --planes 4 && mrc lab exec h0 -- ip -6 route");
-  return [verbs] {
-    for (const auto& [verb, run] : *verbs) {
-      if (verb->parsed()) return run();
-    }
-    return 1;
-  };
+  return add_verbs(
+      app, {{"up", "start a fabric", up_verb},
+            {"status", "what there is and what is broken", status_verb},
+            {"exec", "run a program on a node", exec_verb},
+            {"fail", "take down a cable, switch, host, plane or NIC port, loudly or silently", fail_verb},
+            {"heal", "undo faults", heal_verb},
+            {"flap", "take something down and up again and again", flap_verb},
+            {"drop", "lose a share of packets", drop_verb},
+            {"rate", "limit a rate", rate_verb},
+            {"pcap", "capture on a node", pcap_verb},
+            {"run", "a transfer while a lab of its own breaks and heals, as a live picture", lab_run_verb},
+            {"down", "end it; nothing is left", down_verb}});
 }
 
 }  // namespace mrc::tools

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "lib/soft_context.h"
-#include "port/address.h"
+#include "tools/soft_device.h"
 
 namespace mrc::tools {
 namespace {
@@ -20,38 +20,10 @@ constexpr int kTimeoutMs = 60'000;
 Error out_of(const char* what) { return {errno, std::string("no ") + what + ": " + std::strerror(errno)}; }
 Error said() { return {EIO, openmrc_error()}; }
 
-/// The device that serves this address: named by MRC_DEVICES, or the interface that holds it.
-Status choose_device(const PerfOptions& options, const std::string& address) {
-  if (!options.device.empty()) return ::setenv("MRC_DEVICES", options.device.c_str(), 1), Done{};
-  if (std::getenv("MRC_DEVICES") != nullptr) return Done{};
-  const auto ip = port::parse_address(address);
-  if (!ip) return ip.error();
-  const auto interfaces = lib::read_interfaces();
-  if (!interfaces) return interfaces.error();
-  for (const lib::Interface& i : *interfaces) {
-    const bool loopback = i.loopback && ip->is_v4() && ip->ip[12] == 127;
-    if (!loopback && std::find(i.addresses.begin(), i.addresses.end(), ip->ip) == i.addresses.end()) continue;
-    ::setenv("MRC_DEVICES", (i.name + "/" + address).c_str(), 1);
-    return Done{};
-  }
-  return Error{EADDRNOTAVAIL, "no interface of this host has the address " + address};
-}
-
 void set_environment(const PerfOptions& options) {
   ::setenv("MRC_SPRAY_UNIT", std::to_string(options.spray_unit).c_str(), 1);
   ::setenv("MRC_ICRC", options.icrc ? "1" : "0", 1);
   if (!options.cc.empty()) ::setenv("MRC_CC", options.cc.c_str(), 1);
-}
-
-std::uint8_t gid_index_of(ibv_context* verbs) {
-  const lib::Device& device = *lib::soft_context(verbs)->device();
-  const auto gids = device.gids(PortId(1));
-  for (std::size_t i = 0; i < gids.size(); ++i) {
-    if (gids[i].gid == device.config().ports[0].address && gids[i].type == lib::GidType::roce_v2) {
-      return static_cast<std::uint8_t>(i);
-    }
-  }
-  return 3;
 }
 
 }  // namespace
@@ -77,7 +49,7 @@ Result<std::unique_ptr<PerfSide>> PerfSide::open(const PerfOptions& options, con
     return Error{
         ENOMEM, "comparing one write on each QP needs more than 4 GiB: take a smaller --size or fewer --qps"};
   }
-  if (auto chosen = choose_device(options, address); !chosen) return chosen.error();
+  if (auto chosen = choose_device(options.device, address); !chosen) return chosen.error();
   set_environment(options);
   std::unique_ptr<PerfSide> side(new PerfSide(options));
   if (auto made = side->make(); !made) return made.error();
@@ -85,20 +57,9 @@ Result<std::unique_ptr<PerfSide>> PerfSide::open(const PerfOptions& options, con
 }
 
 Status PerfSide::make() {
-  int count = 0;
-  ibv_device** list = ibv_get_device_list(&count);
-  if (list == nullptr) return out_of("device");
-  for (int i = 0; i < count && verbs_ == nullptr; ++i) {
-    if (lib::is_soft(list[i])) verbs_ = ibv_open_device(list[i]);
-  }
-  const int error = errno;
-  ibv_free_device_list(list);
-  errno = error;
-  if (verbs_ == nullptr) {
-    return Error{errno, lib::soft_devices().error.empty()
-                            ? std::string("the device does not open: ") + std::strerror(errno)
-                            : lib::soft_devices().error};
-  }
+  auto opened = open_soft_device();
+  if (!opened) return opened.error();
+  verbs_ = *opened;
   gid_index_ = gid_index_of(verbs_);
   context_ = mrc_create_context(verbs_, nullptr);
   pd_ = ibv_alloc_pd(verbs_);
