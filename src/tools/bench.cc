@@ -42,6 +42,7 @@ int recovery(const Options& o) {
   bool all = true;
   pair::measure_recovery(o.seeds, o.nscc ? nscc() : pair::MakeCongestion{}, [&](const pair::RecoveryRow& r) {
     o.json ? print_json(r) : print_line(r);
+    std::fflush(stdout);  // each takes seconds: whoever waits sees them come
     all = all && r.met;
   });
   return all ? 0 : 1;
@@ -57,6 +58,7 @@ Run bench(CLI::App& app) {
       ->capture_default_str();
   what->add_flag("--nscc", o->nscc, "NSCC instead of a fixed window in the cases of uniform loss");
   what->add_flag("--json", o->json, "one JSON object per case");
+  what->footer("Example: mrc bench recovery --seeds 5 --json");
   app.require_subcommand(1);
   app.footer("Example: mrc bench recovery --seeds 5 --json");
   return [o] { return recovery(*o); };

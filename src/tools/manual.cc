@@ -120,9 +120,11 @@ Run manual(CLI::App& app) {
   app.require_subcommand(1);
   CLI::App* man = app.add_subcommand("man", "man pages, one for each noun");
   man->add_option("--to", *folder, "where to put them")->required()->type_name("FOLDER");
+  man->footer("Example: mrc manual man --to ~/.local/share/man/man1");
   CLI::App* completion =
       app.add_subcommand("completion", "what a shell needs to complete nouns, verbs and options");
   completion->add_option("shell", *shell, "whose")->check(CLI::IsMember({"bash", "zsh"}));
+  completion->footer("Example: mrc manual completion bash > ~/.local/share/bash-completion/completions/mrc");
   app.footer(
       "Example: mrc manual man --to ~/.local/share/man/man1\n"
       "         source <(mrc manual completion bash)");

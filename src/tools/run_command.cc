@@ -54,7 +54,10 @@ int run_parsed(const std::vector<Described>& nouns) {
 int run_command(int argc, const char* const* argv) {
   CLI::App mrc{"MRC (Multipath Reliable Connection) in software", "mrc"};
   mrc.require_subcommand(1);
-  mrc.footer("`mrc NOUN --help` explains one of them.\n");
+  mrc.footer(
+      "`mrc NOUN --help` explains one of them.\n"
+      "Exit status: 0 done, 1 failed (a sentence on standard error says what to do), 2 wrong usage.\n"
+      "Example: mrc pair --loss 0.01\n");
   const std::vector<Described> nouns = describe_all(mrc);
   if (argc == 1) {
     std::fputs(mrc.help().c_str(), stdout);

@@ -4,15 +4,15 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/json.h"
 #include "tools/commands.h"
 #include "tools/topo_verbs.h"
 #include "tools/topology_options.h"
+#include "tools/verb_set.h"
 #include "topo/draw.h"
 
 namespace mrc::tools {
 namespace {
-
-using Verbs = std::vector<std::pair<CLI::App*, Run>>;
 
 int fail(const std::string& sentence) {
   std::fprintf(stderr, "mrc topo: %s\n", sentence.c_str());
@@ -39,8 +39,17 @@ Run describe_verb(CLI::App& app) {
 }
 
 Run check_verb(CLI::App& app) {
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "one JSON object");
   app.footer("Example: mrc topo check -f fabric.toml");
-  return on_fabric(add_topology_options(app), [](const topo::Topology& t) -> Status {
+  return on_fabric(add_topology_options(app), [json](const topo::Topology& t) -> Status {
+    if (*json) {
+      JsonWriter out;
+      out.begin_object().field("hosts", t.hosts()).field("switches", t.switches()).field("links", t.links());
+      out.field("ev_bits", t.path_bits()).field("usids_per_carrier", t.usids_per_carrier()).end_object();
+      std::printf("%s\n", out.text().c_str());
+      return Done{};
+    }
     std::printf("fits: %u hosts, %u switches, %u links, %d EV bits, %d uSIDs per carrier\n", t.hosts(),
                 t.switches(), t.links(), t.path_bits(), t.usids_per_carrier());
     return Done{};
@@ -113,26 +122,14 @@ Run compare_verb(CLI::App& app) {
 }  // namespace
 
 Run topo(CLI::App& app) {
-  auto verbs = std::make_shared<Verbs>();
-  const auto add = [&](const char* name, const char* summary, Run (*describe)(CLI::App&)) {
-    CLI::App* verb = app.add_subcommand(name, summary);
-    verbs->emplace_back(verb, describe(*verb));
-  };
-  add("describe", "sizes, rates, addresses, uSIDs and EVs", describe_verb);
-  add("check", "whether it can be built and named", check_verb);
-  add("draw", "an SVG picture", draw_verb);
-  add("path", "EV, switches, links and carrier of paths between two hosts", path_verb);
-  add("touched", "the EVs that a link or switch touches", touched_verb);
-  add("emit", "configuration for Linux, FRR, SONiC, and EV profiles", emit_verb);
-  add("compare", "planes of two tiers against one plane of three", compare_verb);
-  app.require_subcommand(1);
   app.footer("Example: mrc topo describe --planes 4 --t0 2 --t1 2 --hosts-per-t0 2");
-  return [verbs] {
-    for (const auto& [verb, run] : *verbs) {
-      if (verb->parsed()) return run();
-    }
-    return 1;
-  };
+  return add_verbs(app, {{"describe", "sizes, rates, addresses, uSIDs and EVs", describe_verb},
+                         {"check", "whether it can be built and named", check_verb},
+                         {"draw", "an SVG picture", draw_verb},
+                         {"path", "EV, switches, links and carrier of paths between two hosts", path_verb},
+                         {"touched", "the EVs that a link or switch touches", touched_verb},
+                         {"emit", "configuration for Linux, FRR, SONiC, and EV profiles", emit_verb},
+                         {"compare", "planes of two tiers against one plane of three", compare_verb}});
 }
 
 }  // namespace mrc::tools
