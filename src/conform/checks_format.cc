@@ -56,16 +56,25 @@ Outcome reserved_bits(Bench& b) {
   return all.empty() ? nothing_came("answer") : pass();
 }
 
-Outcome unknown_opcode(Bench& b) {
+/// A write that is wrong in its BTH, with an iCRC that is right: it must touch nothing, and the QP goes on.
+Outcome refused_in_silence(Bench& b, const std::string& what, void (*spoil)(std::vector<std::uint8_t>&)) {
   const auto before = b.memory(0, 64);
   b.write({.ack_request = true, .fill = static_cast<std::uint8_t>(before[0] + 1)},
-          [](auto& bytes, auto& around) {
-            bytes[0] = 0xC0;
+          [spoil](auto& bytes, auto& around) {
+            spoil(bytes);
             wire::icrc_of(around, bytes).store(bytes.data() + bytes.size() - wire::kIcrcSize);
           });
-  if (answered(b)) return fail("opcode 0xC0 was answered");
-  if (b.memory(0, 64) != before) return fail("a packet of opcode 0xC0 was placed");
-  return b.any_sack() ? pass() : fail("after a packet of opcode 0xC0 the QP is silent");
+  if (answered(b)) return fail(what + " was answered");
+  if (b.memory(0, 64) != before) return fail(what + " was placed");
+  return b.any_sack() ? pass() : fail("after " + what + " the QP is silent");
+}
+Outcome unknown_opcode(Bench& b) {
+  return refused_in_silence(b, "a packet of opcode 0xC0",
+                            [](std::vector<std::uint8_t>& bytes) { bytes[0] = 0xC0; });
+}
+Outcome other_version(Bench& b) {
+  return refused_in_silence(b, "a packet of transport version 1",
+                            [](std::vector<std::uint8_t>& bytes) { bytes[1] |= 1; });
 }
 
 Outcome control_class(Bench& b) {
@@ -119,6 +128,12 @@ constexpr Check kChecks[] = {
      Role::responder,
      "a packet of no MRC opcode touches nothing",
      unknown_opcode,
+     {.memory = true}},
+    {"other_version",
+     "MRC-WIRE-004",
+     Role::responder,
+     "a packet of another transport version touches nothing",
+     other_version,
      {.memory = true}},
     {"control_class", "MRC-NIC-013", Role::responder, "SACK, NACK and Transport ACK travel in class CONTROL",
      control_class},

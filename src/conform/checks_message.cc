@@ -29,6 +29,15 @@ Outcome ack_counts_executed(Bench& b) {
   return heard ? pass() : nothing_came("Transport ACK of both messages");
 }
 
+Outcome empty_write(Bench& b) {
+  b.write({.length = 0, .ack_request = true, .rkey = RKey(b.target().rkey.value ^ 0x01000001)});
+  const auto heard = b.await<wire::TransportAck>();
+  if (!heard) return nothing_came("Transport ACK");
+  const auto& ack = *heard->as<wire::TransportAck>();
+  return ack.syndrome == wire::Syndrome::ack && ack.msn == 1 ? pass()
+                                                             : unexpected("an ACK of one message", *heard);
+}
+
 std::vector<std::uint32_t> immediates(const std::vector<Completed>& done) {
   std::vector<std::uint32_t> all;
   for (const Completed& c : done) {
@@ -69,6 +78,8 @@ constexpr Check kChecks[] = {
      {.memory = true}},
     {"ack_counts_executed", "MRC-RSP-010", Role::responder,
      "a Transport ACK counts messages with all before them", ack_counts_executed},
+    {"empty_write", "MRC-NIC-002", Role::responder, "a write of no bytes is executed, whatever its key",
+     empty_write},
     {"immediates_in_order",
      "MRC-RSP-001",
      Role::responder,

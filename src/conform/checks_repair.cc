@@ -47,6 +47,28 @@ Outcome on_nack(Bench& b) {
   return r.second ? pass() : fail("NACK TRIMMED brought no repair");
 }
 
+Outcome on_any_nack(Bench& b) {
+  constexpr NackReason kReasons[] = {NackReason::trimmed_lasthop, NackReason::no_bitmap,
+                                     NackReason::no_pkt_buffer, NackReason::no_resource,
+                                     NackReason::psn_oor_window};
+  Receiver r(b);
+  r.answers_probe = [](Ev) { return false; };
+  b.post({{.id = 1, .length = 5 * 256}});
+  const auto all = r.take_all(5);
+  if (all.size() < 5) return nothing_came("message of five packets");
+  for (const Arrival& a : all) r.nack(a, kReasons[a.psn % 5]);
+  const Time deadline = b.now() + b.settings().answer;
+  while (r.repeated().size() < 5 && r.take(deadline - b.now())) {
+  }
+  for (const Arrival& a : all) {
+    const auto again = r.repeated();
+    const auto same = [&](const Arrival& s) { return s.psn == a.psn; };
+    if (std::none_of(again.begin(), again.end(), same))
+      return fail("no repair after NACK " + std::string(wire::name(kReasons[a.psn % 5])));
+  }
+  return pass();
+}
+
 Outcome marked(Bench& b) {
   const Repair r = provoke(b);
   if (!r.second) return no_repair(r);
@@ -155,6 +177,8 @@ constexpr Needs kPost{.post = true};
 constexpr Check kChecks[] = {
     {"repair_on_nack", "MRC-REQ-012", Role::requestor, "NACK TRIMMED brings a repair at once", on_nack,
      kPost},
+    {"repair_on_any_nack", "MRC-REQ-012", Role::requestor,
+     "every other reason but UNEXP_EVENT brings a repair too", on_any_nack, kPost},
     {"repair_marked", "MRC-REQ-005", Role::requestor, "a repair has rtx set", marked, kPost},
     {"repair_fresh_ev", "MRC-REQ-005", Role::requestor, "a repair takes another EV than the one of the NACK",
      fresh_ev, kPost},

@@ -114,6 +114,25 @@ Outcome timestamp_echo(Bench& b) {
              : unexpected("the timestamp, or little more", *heard);
 }
 
+Outcome counts_bytes(Bench& b) {
+  // 64 bytes of payload: UDP header 8, BTH 12, METH 4, RETH 16, payload, iCRC 4; and 40 more.
+  constexpr std::uint32_t kEach = 8 + 12 + 4 + 16 + 64 + 4 + 40;
+  constexpr std::uint32_t kPackets = 40;
+  const auto before = b.any_sack();
+  if (!before) return nothing_came("SACK");
+  for (std::uint32_t i = 0; i < kPackets; ++i) b.write({.psn = static_cast<int>(i) + 1, .at = 4096});
+  b.collect(b.settings().quiet);
+  const auto after = b.any_sack();
+  if (!after) return nothing_came("SACK");
+  const std::uint32_t units =
+      (after->as<wire::Sack>()->rcvd_bytes - before->as<wire::Sack>()->rcvd_bytes) & 0xFFFFFF;
+  const std::uint32_t wanted = kPackets * kEach / 256;
+  // Rounding, and a packet that asked for the second SACK.
+  return units >= wanted && units <= wanted + 2 ? pass()
+                                                : fail("rcvd_bytes grew by " + std::to_string(units) +
+                                                       " units instead of " + std::to_string(wanted));
+}
+
 Outcome alternates(Bench& b) {
   std::vector<wire::Sack> sacks;
   for (int i = 1; i < 300; ++i) {  // PSN 0 is missing
@@ -152,6 +171,8 @@ constexpr Check kChecks[] = {
      ev_echo},
     {"timestamp_echo", "MRC-RSP-009", Role::responder, "the timestamp comes back, advanced by the time held",
      timestamp_echo},
+    {"sack_counts_bytes", "MRC-CC-022", Role::responder,
+     "rcvd_bytes counts UDP length + 40 of each packet, in units of 256", counts_bytes},
     {"sack_alternates", "MRC-RSP-006", Role::responder,
      "lowest hole and newest arrivals are reported within two SACKs", alternates},
 };

@@ -58,6 +58,31 @@ Outcome counts(Bench& b) {
   return pass();
 }
 
+Outcome padding(Bench& b) {
+  b.post({{.id = 1, .length = 261}});
+  for (int left = 2; left > 0; --left) {
+    const auto heard = b.await<wire::Write>();
+    if (!heard) return nothing_came("data");
+    const auto& write = *heard->as<wire::Write>();
+    if (heard->bytes.size() % 4 != 0) return fail("a packet is not padded to whole words");
+    if (write.payload != (starts(write.segment) ? 256 : 5))
+      return unexpected("the payload without its padding", *heard);
+  }
+  return pass();
+}
+
+Outcome immediate_at_the_end(Bench& b) {
+  Receiver r(b);
+  b.post({{.id = 1, .length = 600, .has_imm = true, .imm = 0x01020304}});
+  const auto all = by_psn(r.serve(3));
+  if (all.size() != 3) return came(3, all.size());
+  for (const Arrival& a : all) {
+    if (a.write.has_imm != ends(a.write.segment))
+      return fail("an immediate stands elsewhere than in the last packet");
+  }
+  return all[2].write.imm == 0x01020304 ? pass() : fail("the immediate is not the one that was posted");
+}
+
 Outcome icrc_of_data(Bench& b) {
   b.post({{.id = 1, .length = 1000}});
   const auto all = b.collect(b.settings().quiet);
@@ -134,6 +159,10 @@ constexpr Check kChecks[] = {
     {"segments", "MRC-REQ-001", Role::requestor,
      "a write is cut at the path MTU, each packet with its own RETH", segments, kPost},
     {"counts", "MRC-REQ-002", Role::requestor, "METH counts messages and immediates from 0", counts, kPost},
+    {"padding", "MRC-WIRE-005", Role::requestor, "the last packet is padded to whole words, and says so",
+     padding, kPost},
+    {"immediate_at_the_end", "MRC-WIRE-014", Role::requestor,
+     "the immediate travels in the last packet alone", immediate_at_the_end, kPost},
     {"icrc_of_data", "MRC-WIRE-040", Role::requestor, "writes end with a valid iCRC", icrc_of_data, kPost},
     {"data_class", "MRC-NIC-013", Role::requestor, "writes travel in a data class", data_class, kPost},
     {"window_respected", "MRC-REQ-003", Role::requestor,

@@ -8,7 +8,7 @@
 namespace mrc::engine {
 
 inline constexpr std::uint32_t kUdp = 8, kBth = 12, kMeth = 4, kTseth = 4, kReth = 16, kImmDt = 4, kIcrc = 4;
-inline constexpr std::uint32_t kCcOverhead = 40;
+inline constexpr std::uint32_t kCcOverhead = 40;  // MRC-CC-022: what a packet counts beside its UDP length
 
 /// UDP length of a write packet: headers, payload padded to four bytes, iCRC.
 constexpr std::uint32_t udp_length(const wire::Write& w) {

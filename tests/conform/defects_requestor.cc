@@ -71,6 +71,15 @@ std::vector<Defect> sending_defects() {
       {.name = "msn does not count", .check = "counts", .out = each<Write>([](Twin&, Passing&, Write& w) {
                                                           w.msn = 0;
                                                         })},
+      {.name = "does not say that it pads",
+       .check = "padding",
+       .raw_out =
+           [](auto& b, auto& around) {
+             if (b[0] <= 0xCB) b[1] &= 0xCF, mend_icrc(b, around);
+           }},
+      {.name = "another immediate",
+       .check = "immediate_at_the_end",
+       .out = each<Write>([](Twin&, Passing&, Write& w) { w.imm = __builtin_bswap32(w.imm); })},
       {.name = "wrong icrc of data",
        .check = "icrc_of_data",
        .raw_out = [](auto& b, auto&) { b.back() ^= b[0] <= 0xCB ? 1 : 0; }},
@@ -95,6 +104,11 @@ std::vector<Defect> repair_defects() {
        .check = "repair_on_nack",
        .in = lose<Nack>(
            [](const Twin&, const Passing&, const Nack& n) { return n.reason == wire::NackReason::trimmed; })},
+      {.name = "ignores nack no_resource",
+       .check = "repair_on_any_nack",
+       .in = lose<Nack>([](const Twin&, const Passing&, const Nack& n) {
+         return n.reason == wire::NackReason::no_resource;
+       })},
       {.name = "repairs without rtx",
        .check = "repair_marked",
        .out = each<Write>([](Twin&, Passing& p, Write& w) { w.retransmitted = w.retransmitted && !p.seen; })},

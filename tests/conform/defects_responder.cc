@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "twin.h"
-#include "wire/icrc.h"
 
 namespace mrc::conform {
 namespace {
@@ -12,10 +11,6 @@ using wire::Probe;
 using wire::Sack;
 using wire::TransportAck;
 using wire::Write;
-
-void mend_icrc(std::vector<std::uint8_t>& bytes, const wire::Datagram& around) {
-  wire::icrc_of(around, bytes).store(bytes.data() + bytes.size() - wire::kIcrcSize);
-}
 
 bool is_answer(std::uint8_t opcode) { return opcode == 0xD1 || opcode == 0xDC || opcode == 0xDD; }
 
@@ -126,6 +121,12 @@ std::vector<Defect> format_defects() {
            [](auto& b, auto& around) {
              if (b[0] == 0xC0) b[0] = 0xCA, mend_icrc(b, around);
            }},
+      {.name = "takes any transport version",
+       .check = "other_version",
+       .raw_in =
+           [](auto& b, auto& around) {
+             if ((b[1] & 0xF) == 1) b[1] &= 0xF0, mend_icrc(b, around);
+           }},
       {.name = "answers in the data class",
        .check = "control_class",
        .out = each<Sack>([](Passing& p, Sack&) { p.set_class(wire::TrafficClass::trimmable); })},
@@ -186,6 +187,9 @@ std::vector<Defect> sack_defects() {
       {.name = "no timestamp echo", .check = "timestamp_echo", .out = each<Sack>([](Passing&, Sack& s) {
                                                                  s.echo = {};
                                                                })},
+      {.name = "counts half the bytes",
+       .check = "sack_counts_bytes",
+       .out = each<Sack>([](Passing&, Sack& s) { s.rcvd_bytes /= 2; })},
       {.name = "reports the lowest hole only", .check = "sack_alternates", .out = only_low_views},
   };
 }
@@ -236,6 +240,9 @@ std::vector<Defect> message_defects() {
       {.name = "misplaces", .check = "placed_by_reth", .in = each<Write>([](Passing&, Write& w) {
                                                          w.va += starts(w.segment) ? 0 : 4;
                                                        })},
+      {.name = "loses empty writes",
+       .check = "empty_write",
+       .in = lose<Write>([](const Passing&, const Write& w) { return w.dma_length == 0; })},
       {.name = "acknowledges early", .check = "ack_counts_executed", .in = early_ack},
       {.name = "completes immediates on arrival",
        .check = "immediates_in_order",

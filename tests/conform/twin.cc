@@ -2,7 +2,13 @@
 
 #include <cstring>
 
+#include "wire/icrc.h"
+
 namespace mrc::conform {
+
+void mend_icrc(std::vector<std::uint8_t>& bytes, const wire::Datagram& around) {
+  wire::icrc_of(around, bytes).store(bytes.data() + bytes.size() - wire::kIcrcSize);
+}
 
 class TwinPort final : public port::WrappedPort {
  public:

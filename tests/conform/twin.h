@@ -33,6 +33,9 @@ struct Passing {
   }
 };
 
+/// After a change of the bytes.
+void mend_icrc(std::vector<std::uint8_t>& bytes, const wire::Datagram& around);
+
 class Twin;
 
 /// What is wrong, and how. Each hook may be empty.
