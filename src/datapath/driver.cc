@@ -120,6 +120,12 @@ void Driver::take(Time now, PortId port, const port::RxPacket& packet) {
   const Verdict verdict = wire::parse_datagram(bytes, around_, settings_.wire, parsed_);
   if (verdict != Verdict::ok && verdict != Verdict::trimmed_ok) return refused_.add(verdict);
   parsed_.envelope.port = port;
+  if (packet.overheard) {
+    if (const auto* request = std::get_if<wire::EndpointRequest>(&parsed_.packet.body);
+        request != nullptr && request->op == wire::EndpointOp::port_status_update)
+      nic_.note_peer_ports(now, around_.source, request->port_status);
+    return;
+  }
   nic_.handle(now, parsed_.packet, parsed_.envelope, around_.source, std::as_bytes(parsed_.payload));
 }
 

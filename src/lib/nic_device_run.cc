@@ -105,6 +105,13 @@ nic::NicConfig NicDevice::nic_config() {
   config.limits.regions = limits_.max_mr;
   config.limits.packets_in_flight = settings_.packets_in_flight;
   config.limits.endpoint_replies = config.limits.endpoint_requests = 256;
+  if (seat_ != nullptr) {  // several processes at one UDP port: answers are steered by the id that they echo
+    const auto ids = seat_->steering().request_ids_of(seat_->index());
+    config.endpoint.first_id = ids.first;
+    config.endpoint.id_mask = ids.mask;
+  }
+  // mrcd answers for processes whose peers it does not know; they hear by themselves what was said.
+  config.endpoint.port_status_from_strangers = settings_.is_node;
   config.ports = PortMask::first(static_cast<int>(ports_.size()));
   const port::QpnRange range = ports_.front()->qpns();
   config.qpns = {range.first, range.last, static_cast<std::uint32_t>(random_word())};

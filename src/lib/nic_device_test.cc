@@ -112,7 +112,7 @@ TEST_F(TwoDevices, ReadsStayAtHomeAndFollowWrites) {
 TEST_F(TwoDevices, ProbesAreAnsweredAndTimed) {
   EndpointRequest probe;
   probe.from = a.device->config().ports[0].address;
-  probe.to = probe.from;
+  probe.to = b.device->config().ports[0].address;
   probe.ev = Ev(61000);
   probe.port = PortId(1);
   std::vector<EndpointAnswer> answers;
@@ -125,6 +125,21 @@ TEST_F(TwoDevices, ProbesAreAnsweredAndTimed) {
   EXPECT_TRUE(answers.empty());
   probe.port = PortId(2);
   EXPECT_EQ(a.device->endpoint_batch(std::span(&probe, 1), 20ms, answers), EINVAL);
+}
+
+TEST_F(TwoDevices, ProbesOfSeveralProcessesAtOneAddressAreAnsweredToEach) {  // MRC-NODE-006
+  Side c{loopback("c", 1)};  // as another process would, at the address of a
+  for (Side* side : {&a, &c}) {
+    EndpointRequest probe;
+    probe.from = side->device->config().ports[0].address;
+    probe.ev = Ev(61000);
+    probe.port = PortId(1);
+    std::vector<EndpointAnswer> answers;
+    for (const Side* to : {&a, &b, &c}) {
+      probe.to = to->device->config().ports[0].address;
+      EXPECT_EQ(side->device->endpoint_batch(std::vector<EndpointRequest>(3, probe), 20s, answers), 0);
+    }
+  }
 }
 
 TEST_F(TwoDevices, ADisabledPortIsDownUntilItIsEnabled) {

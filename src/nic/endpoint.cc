@@ -75,7 +75,7 @@ Verdict Endpoint::handle_response(Time now, const wire::Packet& packet, const wi
 int Endpoint::post(Time now, const EndpointWork& work) {
   for (Request& r : requests_) {
     if (r.open) continue;
-    r = Request{work, next_id_++, true, true, now};
+    r = Request{work, take_id(), true, true, now};
     ++open_requests_;
     ++due_requests_;
     timers_.arm(clock_, now + settings_.probe_timeout);
@@ -95,7 +95,7 @@ void Endpoint::cancel(std::uint64_t cookie) {
 
 void Endpoint::announce(Time, Peer& peer) {
   // A new state of the ports is a new request: an answer to the old one says nothing about it.
-  peer.announcement = {true, true, next_id_++, 0, peer.announcement.turn};
+  peer.announcement = {true, true, take_id(), 0, peer.announcement.turn};
   timers_.remove(peer);
   announcing_.push_back(peer);
 }

@@ -94,6 +94,9 @@ class Endpoint {
   bool poll_reply(Time now, PortMask room, EndpointPacket& out);
   bool poll_announcement(Time now, PortMask room, PortMask up, EndpointPacket& out);
   bool poll_request(Time now, PortMask room, EndpointPacket& out);
+  std::uint16_t take_id() {
+    return static_cast<std::uint16_t>(settings_.first_id | (next_id_++ & settings_.id_mask));
+  }
   const engine::Path* path_for(PortMask room, std::uint16_t& turn) const;
 
   EndpointSettings settings_;

@@ -31,6 +31,8 @@ struct EndpointSettings {
   bool port_status_from_strangers = false;
   std::uint16_t announce_tries = 64;  // then the peer is taken for gone: its own timeouts will tell
   Duration probe_timeout = 1s;        // an EV probe that stays unanswered is reported lost
+  std::uint16_t first_id = 0;         // ids of our requests: these bits,
+  std::uint16_t id_mask = 0xFFFF;     // and any of those; processes of a node have disjoint ones
 };
 
 /// Memory is taken for these at creation; a full table refuses.

@@ -26,14 +26,17 @@ void EndpointClaim::adopt(Fd door) {
 
 void EndpointClaim::seek() {
   constexpr int kTries = 8;  // the holder may die between our two questions
+  const std::string name = endpoint_door(udp_port_, bind_, interface_);
   for (int i = 0; role_ != EndpointRole::never && i < kTries; ++i) {
-    if (auto door = listen_local(endpoint_door(udp_port_)); door) return adopt(std::move(*door));
-    auto holder = connect_local(endpoint_door(udp_port_));
+    if (auto door = listen_local(name); door) return adopt(std::move(*door));
+    auto holder = connect_local(name);
     if (!holder) continue;
     watch_ = std::move(*holder);
     add(watch_.get());
     SeatMessage wish;
     wish.ask = SeatAsk::endpoint;
+    wish.bind = bind_;
+    interface_.copy(wish.interface, sizeof wish.interface);
     if (role_ == EndpointRole::insist) send_message(watch_.get(), &wish, sizeof wish);
     return;
   }

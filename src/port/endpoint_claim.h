@@ -1,11 +1,13 @@
-// Who of the processes sharing a UDP port reads packets to reserved QP numbers: the one that holds the
-// endpoint's name. The others keep a connection to the holder, which breaks when it dies, and the first to
-// notice takes over. The node's daemon asks for it: the name's socket itself changes hands, so there is never
-// a moment without a holder.
+// Who of the processes sharing a UDP port at an address reads packets to reserved QP numbers there: the one
+// that holds the endpoint's name. The others keep a connection to the holder, which breaks when it dies, and
+// the first to notice takes over. The node's daemon asks for it: the name's socket itself changes hands, so
+// there is never a moment without a holder.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "port/address.h"
 #include "port/fd.h"
 
 namespace mrc::port {
@@ -19,8 +21,9 @@ enum class EndpointRole : std::uint8_t {
 class EndpointClaim {
  public:
   /// `epoll` is told of the door and of the connection to the holder, whichever there is.
-  EndpointClaim(std::uint16_t udp_port, EndpointRole role, int epoll)
-      : udp_port_(udp_port), role_(role), epoll_(epoll) {}
+  EndpointClaim(std::uint16_t udp_port, const Address& bind, std::string interface, EndpointRole role,
+                int epoll)
+      : udp_port_(udp_port), bind_(bind), interface_(std::move(interface)), role_(role), epoll_(epoll) {}
 
   bool held() const { return static_cast<bool>(door_); }
   int door() const { return door_.get(); }
@@ -38,6 +41,8 @@ class EndpointClaim {
   void remove(int fd) const;
 
   std::uint16_t udp_port_;
+  Address bind_;
+  std::string interface_;
   EndpointRole role_;
   int epoll_;
   Fd door_;

@@ -20,6 +20,10 @@ void watch(int epoll, int fd) {
   ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
+std::string interface_of(const SeatMessage& message) {
+  return {message.interface, strnlen(message.interface, sizeof message.interface)};
+}
+
 std::string process(int fd) {
   const auto peer = peer_of(fd);
   if (!peer) return "a process that is gone";
@@ -28,10 +32,7 @@ std::string process(int fd) {
 
 }  // namespace
 
-Seat::Seat(const SeatOptions& options, Fd epoll)
-    : options_(options),
-      epoll_(std::move(epoll)),
-      endpoint_(options.udp_port, options.endpoint, epoll_.get()) {}
+Seat::Seat(const SeatOptions& options, Fd epoll) : options_(options), epoll_(std::move(epoll)) {}
 
 Result<std::shared_ptr<Seat>> Seat::take(const SeatOptions& options) {
   if (!options.steering.valid())
@@ -40,10 +41,6 @@ Result<std::shared_ptr<Seat>> Seat::take(const SeatOptions& options) {
   if (!epoll) return errno_error("open an epoll set");
   std::shared_ptr<Seat> seat(new Seat(options, std::move(epoll)));
   if (auto seated = seat->sit_down(); !seated) return seated.error();
-  seat->endpoint_.seek();
-  if (options.endpoint == EndpointRole::insist && !seat->endpoint_.held() &&
-      seat->wait_for(seat->endpoint_.watch()))
-    seat->endpoint_.on_watch();
   return seat;
 }
 
@@ -66,9 +63,12 @@ Status Seat::sit_down() {
                            " are taken: that many processes use MRC on this host"};
 }
 
-bool Seat::holds_endpoint() const {
-  const std::scoped_lock lock(mutex_);
-  return endpoint_.held();
+bool Seat::holds_endpoint(const SocketGroup& group, bool before) const {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return before;
+  for (const Place& place : places_)
+    if (&place.group == &group) return place.endpoint.held();
+  return false;
 }
 
 void Seat::serve() {
@@ -82,10 +82,13 @@ void Seat::serve_locked() {
   const int n = ::epoll_wait(epoll_.get(), events, 16, 0);
   for (int i = 0; i < n; ++i) {
     const int fd = events[i].data.fd;
-    if (fd == door_.get() || fd == endpoint_.door()) {
+    const auto place = std::find_if(places_.begin(), places_.end(), [&](const Place& p) {
+      return p.endpoint.door() == fd || p.endpoint.watch() == fd;
+    });
+    if (fd == door_.get() || (place != places_.end() && place->endpoint.door() == fd)) {
       accept_at(fd);
-    } else if (fd == endpoint_.watch()) {
-      endpoint_.on_watch();
+    } else if (place != places_.end()) {
+      place->endpoint.on_watch();
     } else if (auto client =
                    std::find_if(clients_.begin(), clients_.end(), [&](const Fd& c) { return c.get() == fd; });
                client != clients_.end()) {
@@ -114,26 +117,40 @@ void Seat::hear(std::list<Fd>::iterator client) {
     clients_.erase(client);
   } else if (request.ask == SeatAsk::group) {
     answer_group(client->get(), request);
-  } else if (request.ask == SeatAsk::endpoint && endpoint_.held() && may_have_sockets(client->get())) {
-    endpoint_.hand_over(client->get());
+  } else if (request.ask == SeatAsk::endpoint && may_have_sockets(client->get())) {
+    Place* place = find(request.bind, interface_of(request));
+    if (place == nullptr || !place->endpoint.held()) return;
+    place->endpoint.hand_over(client->get());
     clients_.clear();  // those that watched us find the new holder
-    endpoint_.seek();
+    place->endpoint.seek();
   }
 }
 
 void Seat::answer_group(int client, const SeatMessage& request) {
   SeatMessage answer = request;
   answer.seats = options_.steering.seats;
-  const std::string interface(request.interface, strnlen(request.interface, sizeof request.interface));
-  const SocketGroup* group = find(request.bind, interface);
-  answer.error = !may_have_sockets(client) ? EPERM : group == nullptr ? ENOENT : 0;
-  send_message(client, &answer, sizeof answer, answer.error == 0 ? group->descriptors() : std::vector<int>{});
+  const Place* place = find(request.bind, interface_of(request));
+  answer.error = !may_have_sockets(client) ? EPERM : place == nullptr ? ENOENT : 0;
+  send_message(client, &answer, sizeof answer,
+               answer.error == 0 ? place->group.descriptors() : std::vector<int>{});
 }
 
-const SocketGroup* Seat::find(const Address& bind, const std::string& interface) const {
-  for (const SocketGroup& group : groups_)
-    if (group.is(bind, interface)) return &group;
+Seat::Place* Seat::find(const Address& bind, const std::string& interface) {
+  for (Place& place : places_)
+    if (place.group.is(bind, interface)) return &place;
   return nullptr;
+}
+
+const SocketGroup* Seat::keep(SocketGroup group) {
+  EndpointClaim endpoint(options_.udp_port, group.bind, group.interface, options_.endpoint, epoll_.get());
+  return &places_.emplace_back(Place{std::move(group), std::move(endpoint)}).group;
+}
+
+/// MRC-NODE-005: at each address one process answers endpoint operations; the daemon before all others.
+void Seat::claim(Place& place) {
+  place.endpoint.seek();
+  if (options_.endpoint == EndpointRole::insist && !place.endpoint.held() && wait_for(place.endpoint.watch()))
+    place.endpoint.on_watch();
 }
 
 /// Waits for an answer while answering others, so that two processes that wait for each other both get on.
@@ -167,7 +184,7 @@ Result<Fd> Seat::lock_creation() {
 
 Result<const SocketGroup*> Seat::group(const ReceiveSocketOptions& options) {
   const std::scoped_lock guard(mutex_);
-  if (const SocketGroup* known = find(options.bind, options.interface)) return known;
+  if (const Place* known = find(options.bind, options.interface)) return &known->group;
   const auto lock = lock_creation();
   if (!lock) return lock.error();
   auto group = fetch_or_make(options);
@@ -175,6 +192,7 @@ Result<const SocketGroup*> Seat::group(const ReceiveSocketOptions& options) {
   const int own = (*group)->sockets[index_].get();
   configure_receive_socket(own, options);
   drain(own);
+  claim(*find(options.bind, options.interface));
   return group;
 }
 
@@ -184,12 +202,11 @@ Result<const SocketGroup*> Seat::fetch_or_make(const ReceiveSocketOptions& optio
     if (seat == index_) continue;
     const auto fetched = fetch(options, seat);
     if (!fetched) return fetched.error();
-    if (*fetched) return &groups_.back();
+    if (*fetched) return &places_.back().group;
   }
   auto made = make_group(options, options_.steering);
   if (!made) return made.error();
-  groups_.push_back(std::move(*made));
-  return &groups_.back();
+  return keep(std::move(*made));
 }
 
 /// Asks the holder of one seat. False: nobody sits there, or he has no such sockets.
@@ -211,7 +228,7 @@ Result<bool> Seat::fetch(const ReceiveSocketOptions& options, unsigned seat) {
     return Error{EPROTO, process(door->get()) + " shares the UDP port among " +
                              std::to_string(message.seats) + " seats, this process among " +
                              std::to_string(options_.steering.seats) + ": set the same number"};
-  groups_.push_back({options.bind, options.interface, std::move(received->descriptors)});
+  keep({options.bind, options.interface, std::move(received->descriptors)});
   return true;
 }
 

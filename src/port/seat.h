@@ -43,8 +43,9 @@ class Seat {
   /// Readable when serve() has something to do: somebody wants sockets, or the endpoint's holder has gone.
   int fd() const { return epoll_.get(); }
   void serve();
-  /// Whether packets to reserved QP numbers are ours to read. serve() may change it.
-  bool holds_endpoint() const;
+  /// Whether packets to reserved QP numbers at the address of this group are ours to read. serve() may change
+  /// it. `before` when somebody is busy with the seat: ask again later.
+  bool holds_endpoint(const SocketGroup& group, bool before) const;
 
  private:
   explicit Seat(const SeatOptions& options, Fd epoll);
@@ -60,16 +61,22 @@ class Seat {
   bool wait_for(int fd);
   Result<const SocketGroup*> fetch_or_make(const ReceiveSocketOptions& options);
   Result<bool> fetch(const ReceiveSocketOptions& options, unsigned seat);
-  const SocketGroup* find(const Address& bind, const std::string& interface) const;
+  /// One address: its sockets, and the duty to answer endpoint operations there.
+  struct Place {
+    SocketGroup group;
+    EndpointClaim endpoint;
+  };
+  Place* find(const Address& bind, const std::string& interface);
+  const SocketGroup* keep(SocketGroup group);
+  void claim(Place& place);
 
   SeatOptions options_;
   unsigned index_ = 0;
   mutable std::mutex mutex_;
   Fd epoll_;
   Fd door_;  // listens at our seat's name: holding it is holding the seat
-  EndpointClaim endpoint_;
   std::list<Fd> clients_;
-  std::list<SocketGroup> groups_;
+  std::list<Place> places_;
 };
 
 }  // namespace mrc::port

@@ -10,7 +10,7 @@
 namespace mrc::port {
 
 inline constexpr std::uint32_t kSeatMagic = 0x4F4D5243;  // "OMRC"
-inline constexpr std::uint16_t kSeatVersion = 1;
+inline constexpr std::uint16_t kSeatVersion = 2;
 
 enum class SeatAsk : std::uint16_t {
   group = 1,     // the sockets of an address; they come beside the answer
@@ -35,8 +35,8 @@ static_assert(sizeof(SeatMessage) == 16 + 20 + 16, "processes of different build
 inline std::string seat_door(std::uint16_t udp_port, unsigned seat) {
   return "openmrc/" + std::to_string(udp_port) + "/seat/" + std::to_string(seat);
 }
-inline std::string endpoint_door(std::uint16_t udp_port) {
-  return "openmrc/" + std::to_string(udp_port) + "/endpoint";
+inline std::string endpoint_door(std::uint16_t udp_port, const Address& bind, const std::string& interface) {
+  return "openmrc/" + std::to_string(udp_port) + "/endpoint/" + to_string(bind) + "/" + interface;
 }
 inline std::string creation_lock(std::uint16_t udp_port) {
   return "openmrc/" + std::to_string(udp_port) + "/create";

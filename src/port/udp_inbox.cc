@@ -35,6 +35,7 @@ Status UdpInbox::open_shared(const ReceiveSocketOptions& options, const Address&
       std::to_string(options.udp_port) + "/" + to_string(options.bind) + "/" + options.interface;
   auto strays = Strays::open(name, seat_->index(), seat_->steering().seats);
   if (!strays) return strays.error();
+  group_ = *group;
   socket_ = (*group)->sockets[seat_->index()].get();
   endpoint_socket_ = (*group)->sockets[seat_->steering().endpoint_index()].get();
   strays_.emplace(std::move(*strays));
@@ -46,7 +47,7 @@ Status UdpInbox::open_shared(const ReceiveSocketOptions& options, const Address&
 
 /// Reads the endpoint's place exactly while this process holds the endpoint.
 void UdpInbox::follow_endpoint() {
-  if (seat_->holds_endpoint() == reading_endpoint_) return;
+  if (seat_->holds_endpoint(*group_, reading_endpoint_) == reading_endpoint_) return;
   reading_endpoint_ = !reading_endpoint_;
   if (reading_endpoint_)
     watch(endpoint_socket_);
@@ -54,12 +55,13 @@ void UdpInbox::follow_endpoint() {
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, endpoint_socket_, nullptr);
 }
 
+void UdpInbox::follow() {
+  if (seat_ != nullptr) follow_endpoint();
+}
+
 void UdpInbox::serve(int fd) {
   if (seat_ == nullptr) return;
-  if (fd == seat_->fd()) {
-    seat_->serve();
-    follow_endpoint();
-  }
+  if (fd == seat_->fd()) seat_->serve();
   rare_ready_ = rare_ready_ || fd == strays_->fd() || fd == endpoint_socket_;
 }
 
@@ -75,11 +77,29 @@ std::size_t UdpInbox::receive(std::span<RxPacket> out, Counters& counters) {
 std::size_t UdpInbox::receive_rare(std::span<RxPacket> out, Counters& counters) {
   std::size_t n = strays_->take(out);
   counters.rx_packets += n;
-  for (const RxPacket& packet : out.first(n)) counters.rx_bytes += packet.size;
-  if (reading_endpoint_ && n < out.size())
-    n += endpoint_receiver_->receive(endpoint_socket_, out.subspan(n), counters);
+  for (RxPacket& packet : out.first(n)) {
+    counters.rx_bytes += packet.size;
+    packet.overheard = seat_->steering().index_of(packet.data, packet.size) ==
+                       static_cast<int>(seat_->steering().endpoint_index());
+  }
+  if (reading_endpoint_ && n < out.size()) {
+    const std::size_t more = endpoint_receiver_->receive(endpoint_socket_, out.subspan(n), counters);
+    copy_to_all(out.subspan(n, more));
+    n += more;
+  }
   rare_ready_ = n != 0;
   return n;
+}
+
+/// MRC-NODE-007: which ports of a peer are up concerns every process with QPs to it; the one that reads it
+/// answers.
+void UdpInbox::copy_to_all(std::span<const RxPacket> packets) {
+  for (const RxPacket& packet : packets) {
+    if (!Steering::concerns_all(packet.data, packet.size)) continue;
+    for (unsigned seat = 0; seat < seat_->steering().seats; ++seat) {
+      if (seat != seat_->index()) strays_->give(packet, seat);
+    }
+  }
 }
 
 /// Squeezes other processes' packets out of the burst and sends them on their way.

@@ -21,6 +21,8 @@ class UdpInbox {
   std::size_t receive(std::span<RxPacket> out, Counters& counters);
   /// `fd` of epoll() is readable: the seat, the endpoint's place or the strays' door.
   void serve(int fd);
+  /// Whatever a seat that several ports share has learnt meanwhile.
+  void follow();
 
   int socket() const { return socket_; }
   int epoll() const { return epoll_.get(); }
@@ -34,6 +36,7 @@ class UdpInbox {
   Status open_shared(const ReceiveSocketOptions& options, const Address& local);
   void watch(int fd) const;
   void follow_endpoint();
+  void copy_to_all(std::span<const RxPacket> packets);
   std::size_t receive_rare(std::span<RxPacket> out, Counters& counters);
   std::size_t keep_ours(std::span<RxPacket> packets, Counters& counters);
 
@@ -45,6 +48,7 @@ class UdpInbox {
   std::shared_ptr<Seat> seat_;
   std::optional<Strays> strays_;
   std::optional<UdpReceiver> endpoint_receiver_;
+  const SocketGroup* group_ = nullptr;
   int endpoint_socket_ = -1;
   bool reading_endpoint_ = false;
   bool rare_ready_ = false;  // the endpoint's place or the strays' door may have something

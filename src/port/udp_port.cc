@@ -67,6 +67,7 @@ void UdpPort::service() {
     else
       inbox_.serve(events[i].data.fd);
   }
+  inbox_.follow();
 }
 
 Capabilities UdpPort::capabilities() const {
