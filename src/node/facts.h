@@ -68,7 +68,7 @@ struct QpFacts {
   std::uint64_t tx_packets = 0, tx_bytes = 0, repairs = 0, probes = 0;
   std::uint64_t lost_by_order = 0, lost_by_silence = 0, lost_by_timeout = 0;
   std::uint64_t nacked = 0, retries = 0;
-  std::uint64_t rtt_ns = 0;    // the longest that an acknowledgement took lately
+  std::uint64_t rtt_ns = 0;    // smoothed; 0: no sample yet
   std::uint64_t window = 0;    // bytes, of the destination: its QPs share it
   std::int64_t in_flight = 0;  // bytes, of the destination
   std::uint32_t unacked = 0;   // packets of this QP in flight

@@ -1,7 +1,8 @@
 // An application for tests of a node: two queue pairs of one device write to each other until its input ends.
-// Usage: node_application EV_PROFILE CC_PROFILE
-// Says "ready", then a line with the number of completed writes after each line that it reads; at the end,
-// how it went.
+// Usage: node_application EV_PROFILE CC_PROFILE [busy]
+// Says "ready", then a line with the number of completed writes after each line that it reads, some writes
+// later; at the end, how it went. Busy: it writes between lines too, without a pause.
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -90,6 +91,12 @@ struct Application {
   std::uint64_t completed = 0;
 };
 
+/// Somebody has said something, or nothing more will come.
+bool spoken_to() {
+  pollfd input{0, POLLIN, 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -97,12 +104,15 @@ int main(int argc, char** argv) {
                           argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 0);
   std::puts("ready");
   std::fflush(stdout);
+  const bool busy = argc > 3;
   char line[64];
+  while (busy && !spoken_to()) application.step();
   while (::read(0, line, sizeof line) > 0) {
     const std::uint64_t wanted = application.completed + 16;
     while (application.completed < wanted) application.step();
     std::printf("%llu\n", static_cast<unsigned long long>(application.completed));
     std::fflush(stdout);
+    while (busy && !spoken_to()) application.step();
   }
   const bool whole = std::memcmp(application.memory.data(), application.memory.data() + kBytes, kBytes) == 0;
   std::puts(whole ? "ok" : "failed: bytes differ");
