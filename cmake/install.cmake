@@ -38,6 +38,7 @@ install(CODE "execute_process(COMMAND \"$<TARGET_FILE:mrc>\" manual man --to
 if(TARGET mrcd)
   install(TARGETS mrcd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR} COMPONENT openmrc-tools)
 endif()
+install(DIRECTORY share/grafana DESTINATION share/openmrc COMPONENT openmrc-tools)
 file(GLOB_RECURSE units ${PROJECT_SOURCE_DIR}/share/*.service ${PROJECT_SOURCE_DIR}/share/*.socket)
 if(units)
   install(FILES ${units} DESTINATION lib/systemd/system COMPONENT openmrc-tools)

@@ -46,6 +46,7 @@ Status Daemon::open(port::Fd listening) {
   }
   add(epoll_.get(), listening_.get(), &listening_);
   add(epoll_.get(), kick_.get(), &kick_);
+  if (auto metrics = open_metrics(); !metrics) return metrics.error();
   return load_state(settings_.state_file, devices_);
 }
 
@@ -81,6 +82,8 @@ void Daemon::run(int stop) {
         accept();
       } else if (who == &kick_) {
         take_link_events();
+      } else if (who == &metrics_) {
+        metrics_->turn(std::chrono::milliseconds(0));
       } else {
         serve(*static_cast<Session*>(who), events[i].events);
       }
@@ -186,6 +189,7 @@ void Daemon::close(Session& session) {
 void Daemon::tick() {
   const auto now = Clock::now();
   next_tick_ = now + kTick;
+  if (metrics_ != nullptr) metrics_->turn(std::chrono::milliseconds(0));
   for (const auto& session : sessions_) {
     const bool silent = !session->greeted && now - session->since > settings_.hello_timeout;
     const bool stuck = session->unsent > 0 && now - session->stuck_since > settings_.stuck_timeout;

@@ -13,6 +13,7 @@
 
 #include "daemon/session.h"
 #include "daemon/settings.h"
+#include "node/metrics_page.h"
 #include "port/fd.h"
 
 namespace mrc::daemon {
@@ -26,6 +27,8 @@ class Daemon final : private lib::DeviceListener {
   Status open(port::Fd listening);
   /// A device of mrcd's own. Its NIC answers endpoint operations.
   void add_own(std::shared_ptr<lib::Device> device);
+  /// The TCP port of the metrics; 0: none.
+  std::uint16_t metrics_port() const { return metrics_ == nullptr ? std::uint16_t{0} : metrics_->port(); }
   /// Serves until `stop` is readable.
   void run(int stop);
 
@@ -113,10 +116,17 @@ class Daemon final : private lib::DeviceListener {
   node::Snapshot head() const;
   node::DeviceFacts facts_of(const DeviceState& device) const;
   std::size_t unsent() const;
+
+  // daemon_metrics.cc
+  Status open_metrics();
+  node::Snapshot metrics_snapshot() const;
+
   int wait_ms() const;
 
   Settings settings_;
   port::Fd listening_, epoll_, kick_;
+  node::MetricsPage metrics_page_;
+  std::unique_ptr<http::Server> metrics_;
   bool own_path_ = false;  // the socket file is ours to remove
   Sessions sessions_;
   std::map<std::uint32_t, std::size_t> sessions_of_;  // by user

@@ -108,6 +108,7 @@ int serve(Options o) {
   if (o.has_devices) ::setenv("MRC_DEVICES", o.devices.c_str(), 1);
   open_devices(mrcd);
   std::fprintf(stderr, "mrcd: serving at %s\n", o.settings.socket.c_str());
+  if (mrcd.metrics_port() != 0) std::fprintf(stderr, "mrcd: metrics at port %u\n", mrcd.metrics_port());
   detachment.end();
   mrcd.run(stop.get());
   return 0;
@@ -140,6 +141,10 @@ int main(int argc, char** argv) {
       ->type_name("MODE");
   app.add_option("--state", o.settings.state_file, "the file that keeps profiles across restarts")
       ->type_name("PATH");
+  app.add_option("--metrics", o.settings.metrics,
+                 "serve /metrics for Prometheus there; without an address, to this machine alone")
+      ->type_name("[ADDRESS:]PORT")
+      ->envname("MRCD_METRICS");
   app.add_flag("--no-state", o.no_state, "keep nothing across restarts");
   auto* devices = app.add_option("--devices", o.devices,
                                  "interfaces of the node's devices, as in MRC_DEVICES: \"eth0,eth1;eth2\"");

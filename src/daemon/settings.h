@@ -13,6 +13,8 @@ struct Settings {
   std::string state_file;       // what survives a restart; empty: nothing does
   unsigned socket_mode = 0666;  // who may connect may look; to change anything needs CAP_NET_ADMIN
 
+  std::string metrics;  // [ADDRESS:]PORT of the metrics; empty: none
+
   std::size_t most_sessions = 8192;
   std::size_t most_sessions_of_a_user = 2048;  // root is not counted
   std::size_t most_devices = 64;               // those that processes bring along

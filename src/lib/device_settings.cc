@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "node/message_socket.h"
+#include "node/metrics_page.h"
 
 namespace mrc::lib {
 namespace {
@@ -71,6 +72,10 @@ Result<DeviceSettings> read_device_settings() {
   if (!read_number("MRC_SLACK_US", 2, 1'000'000, slack)) return out_of_range("MRC_SLACK_US", 2, 1'000'000);
   s.suspect_slack = slack * 1us;
   s.socket = node::daemon_socket();
+  if (const char* text = std::getenv("MRC_METRICS"); text != nullptr && *text != 0) {
+    if (auto where = node::parse_metrics_address(text); !where) return where.error();
+    s.metrics = text;
+  }
   if (!read_cc(s))
     return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
   if (!read_port(s)) return Error{EINVAL, "MRC_PORT must be udp, packet or xdp"};

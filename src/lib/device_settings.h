@@ -43,6 +43,7 @@ struct DeviceSettings {
   std::uint16_t last_source_port = 65535;
   std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together
   std::string socket;    // MRC_SOCKET: where mrcd listens, when there is one; empty: work alone
+  std::string metrics;   // MRC_METRICS: serve metrics of this process at [ADDRESS:]PORT; empty: don't
   bool is_node = false;  // mrcd's own device: answers endpoint operations before any other process does
 };
 

@@ -27,6 +27,13 @@ namespace mrc::lib {
 
 class NicCq;
 class NicQp;
+}  // namespace mrc::lib
+
+namespace mrc::node {
+class ProcessMetrics;
+}
+
+namespace mrc::lib {
 
 class NicDevice final : public Device,
                         private nic::Observer,
@@ -97,6 +104,9 @@ class NicDevice final : public Device,
   void retire(nic::Qp& qp);
   /// What a CC profile says, from when a QP names it.
   void remember_cc(std::uint64_t id, const engine::CcProfile& profile) { cc_profiles_[id] = profile; }
+
+  /// From here on metrics tell of this device too.
+  void tell_metrics(std::shared_ptr<node::ProcessMetrics> metrics);
 
   // --- around fork ---
   void before_fork();
@@ -178,6 +188,7 @@ class NicDevice final : public Device,
   std::map<std::uint32_t, Access> accesses_;  // of each region, by key
   std::atomic<bool> alive_{true};
   Progress progress_;
+  std::shared_ptr<node::ProcessMetrics> metrics_;
 };
 
 }  // namespace mrc::lib

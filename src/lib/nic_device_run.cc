@@ -11,6 +11,7 @@
 #include "lib/nic_qp.h"
 #include "lib/open_port.h"
 #include "node/local_profiles.h"
+#include "node/process_metrics.h"
 
 namespace mrc::lib {
 namespace {
@@ -52,6 +53,7 @@ NicDevice::NicDevice(const DeviceConfig& config, const DeviceSettings& settings)
 }
 
 NicDevice::~NicDevice() {
+  if (metrics_ != nullptr) metrics_->remove(*this);
   if (node_ != nullptr) node_->stop();
   progress_.stop();
   profiles_->unlisten(this);

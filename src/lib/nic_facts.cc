@@ -5,6 +5,7 @@
 #include "lib/nic_cq.h"
 #include "lib/nic_device.h"
 #include "lib/nic_qp.h"
+#include "node/process_metrics.h"
 
 namespace mrc::lib {
 namespace {
@@ -39,7 +40,7 @@ void fill_requestor(const nic::Qp& qp, node::QpFacts& out) {
   out.lost_by_timeout = c.lost_by_timeout;
   out.nacked = c.nacked;
   out.retries = c.retries;
-  out.rtt_ns = static_cast<std::uint64_t>(requestor.longest_delay().count());
+  out.rtt_ns = static_cast<std::uint64_t>(requestor.rtt().count());
   out.unacked = static_cast<std::uint32_t>(requestor.flight().in_flight());
   out.posted = static_cast<std::uint32_t>(requestor.queue().outstanding());
   out.window = qp.context->congestion->window();
@@ -104,6 +105,11 @@ DeviceCounters NicDevice::counters() const {
          .refused = sum.refused};
   for (const auto& port : ports_) out.overrun += port->counters().rx_overrun;
   return out;
+}
+
+void NicDevice::tell_metrics(std::shared_ptr<node::ProcessMetrics> metrics) {
+  metrics_ = std::move(metrics);
+  metrics_->add(*this);
 }
 
 /// Joins the node's mrcd when there is one; else this process works alone, for as long as the device is open.

@@ -3,10 +3,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <map>
 #include <mutex>
 
 #include "lib/nic_device.h"
+#include "node/process_metrics.h"
 
 namespace mrc::lib {
 namespace {
@@ -18,6 +20,8 @@ struct Registry {
   std::vector<std::shared_ptr<NicDevice>> held;  // across a fork
   std::vector<std::shared_ptr<NicDevice>>
       inherited;  // of a parent process: of no use here, and never taken apart
+  std::weak_ptr<node::ProcessMetrics> metrics;
+  std::shared_ptr<node::ProcessMetrics> held_metrics;
 };
 
 Registry& registry() {
@@ -28,6 +32,8 @@ Registry& registry() {
 void before_fork() {
   Registry& r = registry();
   r.mutex.lock();
+  r.held_metrics = r.metrics.lock();
+  if (r.held_metrics != nullptr) r.held_metrics->before_fork();
   for (auto& [name, weak] : r.open) {
     if (auto device = weak.lock()) r.held.push_back(std::move(device));
   }
@@ -37,7 +43,9 @@ void before_fork() {
 void after_fork_in_parent() {
   Registry& r = registry();
   for (const auto& device : r.held) device->after_fork_in_parent();
+  if (r.held_metrics != nullptr) r.held_metrics->after_fork_in_parent();
   auto held = std::move(r.held);
+  const auto metrics = std::move(r.held_metrics);
   r.held.clear();
   r.mutex.unlock();  // before `held` goes: the last holder may just have let go
 }
@@ -50,7 +58,26 @@ void after_fork_in_child() {
   }
   r.held.clear();
   r.open.clear();
+  if (r.held_metrics != nullptr) r.held_metrics->after_fork_in_child();
+  r.held_metrics.reset();  // the inherited devices keep it
+  r.metrics.reset();
   r.mutex.unlock();
+}
+
+/// A port that is taken costs the metrics, not the device. REQUIRES: the registry's mutex held.
+void tell_metrics(Registry& r, NicDevice& device) {
+  if (device.settings().metrics.empty()) return;
+  auto metrics = r.metrics.lock();
+  if (metrics == nullptr) {
+    auto started = node::ProcessMetrics::start(device.settings().metrics);
+    if (!started) {
+      std::fprintf(stderr, "libmrc: no metrics of process %d: %s\n", static_cast<int>(::getpid()),
+                   started.error().what.c_str());
+      return;
+    }
+    r.metrics = metrics = std::move(*started);
+  }
+  device.tell_metrics(std::move(metrics));
 }
 
 }  // namespace
@@ -66,6 +93,7 @@ Result<std::shared_ptr<Device>> open_device(const DeviceConfig& config) {
   auto opened = NicDevice::open(config, *settings);
   if (!opened) return opened.error();
   r.open[config.name] = *opened;
+  tell_metrics(r, **opened);
   return std::shared_ptr<Device>(std::move(*opened));
 }
 

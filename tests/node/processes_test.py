@@ -2,99 +2,16 @@
 """A node of real processes: mrcd, a controller, applications; killed, restarted, unprivileged, badly behaved."""
 import json
 import os
-import pathlib
 import select
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import unittest
 
-MRC, MRCD, APPLICATION = (os.environ[name] for name in ("MRC", "MRCD", "APPLICATION"))
-SECONDS = 60  # generous: a wait that ends early proves nothing
-NET_ADMIN = 12
-
-PROFILES = """
-[format.13]
-mode = "udp"
-widths = [16]
-
-[ev.1]
-mode = "explicit"
-format = 13
-events = ["assumed_bad", "denied", "good"]
-evs = [{ ev = "0xee48", port = 1 }, { ev = "0xee49", port = 1 }, { ev = "0xee4a", port = 1 }]
-
-[cc.3]
-algorithm = "uet-1.0-nscc"
-max_cwnd = 300000
-"""
+from node_case import MRC, MRCD, SECONDS, NodeCase
 
 
-def has_net_admin():
-    for line in open("/proc/self/status"):
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> NET_ADMIN & 1)
-    return False
-
-
-def free_udp_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-@unittest.skipUnless(has_net_admin(), "needs CAP_NET_ADMIN")
-class Node(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mrcd_test."))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.environment = {**os.environ, "MRC_SOCKET": str(self.folder / "mrcd.sock"), "MRC_DEVICES": "lo",
-                            "MRC_UDP_PORT": str(free_udp_port())}
-        self.start_mrcd()
-
-    def start_mrcd(self):
-        self.mrcd = subprocess.Popen([MRCD, "--foreground"], env=self.environment, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.mrcd.stderr.close)
-        self.addCleanup(self.mrcd.wait)
-        self.addCleanup(self.mrcd.kill)
-        self.assertIn("serving at", self.mrcd.stderr.readline())
-
-    def ctl(self, *arguments, wrong=False, prefix=(), **environment):
-        done = subprocess.run([*prefix, MRC, "ctl", *arguments], env={**self.environment, **environment},
-                              capture_output=True, text=True, timeout=SECONDS)
-        self.assertEqual(done.returncode != 0, wrong, done.stdout + done.stderr)
-        return done.stderr if wrong else done.stdout
-
-    def json(self, *arguments, **environment):
-        return json.loads(self.ctl(*arguments, "--json", **environment))
-
-    def create_profiles(self, text=PROFILES):
-        path = self.folder / "profiles.toml"
-        path.write_text(text)
-        self.ctl("profiles", "create", str(path))
-
-    def start_application(self, ev_profile=0, cc_profile=0):
-        application = subprocess.Popen([APPLICATION, str(ev_profile), str(cc_profile)], env=self.environment,
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for end in (application.stdin, application.stdout):
-            self.addCleanup(end.close)
-        self.addCleanup(application.wait)
-        self.addCleanup(application.kill)
-        self.assertEqual(application.stdout.readline(), "ready\n")
-        return application
-
-    def more_writes(self, application):
-        """Some more writes go through, from the application's own mouth."""
-        application.stdin.write("more\n")
-        application.stdin.flush()
-        return int(application.stdout.readline())
-
-    def end(self, application):
-        said, _ = application.communicate(timeout=SECONDS)
-        self.assertEqual((said, application.returncode), ("ok\n", 0))
-
+class Node(NodeCase):
     def profiles(self):
         return {(p["kind"], p["id"]): p for p in self.json("profiles", "list")["profiles"]}
 
@@ -132,11 +49,12 @@ class Node(unittest.TestCase):
 
     def test_killed_and_restarted_under_a_transfer(self):  # MRC-NODE-003
         self.create_profiles()
-        application = self.start_application(1, 3)
-        self.more_writes(application)
+        application = self.start_application(1, 3, "busy")  # from here on it never pauses
+        started = self.more_writes(application)
         self.mrcd.send_signal(signal.SIGKILL)
         self.mrcd.wait()
-        self.more_writes(application)
+        alone = self.more_writes(application)
+        self.assertGreater(alone, started)
         self.start_mrcd()
         before = self.more_writes(application)
         self.create_profiles('[ev.2]\nmode = "auto"\ncount = 8\n')
@@ -209,8 +127,20 @@ class Node(unittest.TestCase):
         self.assertEqual(self.json("evs", "list", "1")[0]["state"], "good")
         self.assertTrue(self.json("ports")[0]["admin"])
 
-    def test_a_probe_without_an_answer_says_so(self):
-        self.assertIn("answers no probe", self.ctl("probe", "127.0.0.77", "--timeout", "50", wrong=True))
+    def test_probes_are_answered_with_no_application(self):  # MRC-NODE-005
+        elsewhere = {"MRC_DEVICES": "lo/127.0.0.9", "MRC_SOCKET": ""}
+        answer = self.json("probe", "127.0.0.1", "--ev", "0xee48", "0xee49", "--count", "3", **elsewhere)
+        self.assertEqual([(line["sent"], line["lost"]) for line in answer["evs"]], [(3, 0), (3, 0)])
+        self.assertGreater(answer["evs"][0]["rtt_min_ns"], 0)
+        self.json("probe", "127.0.0.1")  # from the same address: answers find the one that asked
+        self.assertIn("answers no probe", self.ctl("probe", "127.0.0.77", "--timeout", "50", wrong=True, **elsewhere))
+        application = self.start_application()
+        self.json("probe", "127.0.0.1", **elsewhere)
+        self.mrcd.kill()  # the application takes the duty over
+        self.mrcd.wait()
+        self.more_writes(application)
+        self.json("probe", "127.0.0.1", **elsewhere)
+        self.end(application)
 
     def test_nonsense_harms_nobody(self):  # MRC-NODE-004
         self.create_profiles()
