@@ -72,7 +72,7 @@ std::string to_text(const ConnectRequest& r) {
   return "connect address=" + r.tester + word("qpn", t.qpn.value) + word("psn", t.psn.value()) +
          word("mtu", t.mtu) + word("mpr", t.mpr) + word("max_wimm", t.max_wimm) + word("timeout", t.timeout) +
          word("linear", t.linear_retries) + word("exponential", t.exponential_retries) +
-         word("receives", t.receives);
+         word("receives", t.receives) + word("controlled", t.controlled);
 }
 
 Result<ConnectRequest> parse_connect(std::string_view words) {
@@ -88,6 +88,7 @@ Result<ConnectRequest> parse_connect(std::string_view words) {
   r.terms.linear_retries = static_cast<std::uint8_t>(f.take("linear", 7));
   r.terms.exponential_retries = static_cast<std::uint8_t>(f.take("exponential", 25));
   r.terms.receives = static_cast<std::uint16_t>(f.take("receives", 1024));
+  r.terms.controlled = f.take("controlled", 1) != 0;
   if (!f.missing().empty()) return Error{EPROTO, "connect: " + f.missing() + " is missing or out of range"};
   return r;
 }

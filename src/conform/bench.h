@@ -16,7 +16,7 @@ namespace mrc::conform {
 
 struct BenchSettings {
   wire::Settings wire;
-  Terms terms;  // of a QP where a check has no wishes
+  Terms terms;                           // of a QP where a check has no wishes
   Duration answer = 200ms;               // how long an answer may take
   Duration quiet = 20ms;                 // silence for so long is an answer too
   std::uint32_t sack_bytes = 16 * 1024;  // the device's threshold for a SACK
@@ -71,6 +71,8 @@ class Bench {
   const BenchSettings& settings() const { return settings_; }
   Device& device() { return device_; }
   Time now() { return edge_.now(); }
+  /// 32-bit EVs travel whole; else only their low half does.
+  bool carries_flow_labels() const { return edge_.port().capabilities().flow_label; }
 
   // --- the QP ---
   Status connect() { return connect(settings_.terms); }

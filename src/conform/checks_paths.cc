@@ -101,6 +101,9 @@ Outcome bad_ev_returns(Bench& b) {
 }
 
 Outcome denied_ev(Bench& b) {
+  Terms terms = b.settings().terms;
+  terms.controlled = true;
+  if (!b.connect(terms)) return fail(b.broken());
   Traffic t(b);
   if (!t.warm_up()) return stopped();
   if (t.uses.size() < 4) return too_few();

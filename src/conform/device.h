@@ -25,6 +25,7 @@ struct Terms {
   std::uint8_t timeout = 20;    // 1.024 us * 2^t: a second, so that timeouts don't disturb what is looked at
   std::uint8_t linear_retries = 2, exponential_retries = 2;
   std::uint16_t receives = 64;  // posted for our immediates before we begin
+  bool controlled = false;      // with EVs that Device::deny can name
 };
 
 /// What the device tells the tester.

@@ -65,6 +65,7 @@ Status ConformAgent::make() {
   if (context_ == nullptr || pd_ == nullptr) return failed("no context");
   mr_ = ibv_reg_mr(pd_, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
   cq_ = mrc_create_cq(context_, 4 * kDepth, nullptr, nullptr, 0);
+  controls_ = static_cast<bool>(control_.make(context_));  // without the right, one check is skipped
   return mr_ != nullptr && cq_ != nullptr ? Status(Done{}) : failed("no memory region or completion queue");
 }
 
@@ -91,8 +92,9 @@ Status ConformAgent::raise(const conform::ConnectRequest& request) {
   v.qp_state = IBV_QPS_INIT;
   v.port_num = 1;
   v.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-  int error =
-      mrc_modify_qp(qp_, &v, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, &m, 0);
+  m.profile.ev_profile_id = ConformControl::kProfile;
+  int error = mrc_modify_qp(qp_, &v, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, &m,
+                            t.controlled && controls_ ? MRC_QP_EV_PROFILE_ID : 0);
   if (error != 0) return failed("INIT", error);
   v.qp_state = IBV_QPS_RTR;
   v.path_mtu = static_cast<ibv_mtu>(std::countr_zero(t.mtu) - 7);
@@ -129,6 +131,7 @@ Status ConformAgent::post_receives(int count) {
 Result<std::string> ConformAgent::connect(const conform::ConnectRequest& request) {
   if (!std::has_single_bit(request.terms.mtu) || request.terms.mtu < 256) return Error{EINVAL, "no such MTU"};
   end_qp();
+  control_.forgive(context_);
   (void)static_cast<bool>(completions());
   mrc_qp_init_attr init{};
   init.send_cq = init.recv_cq = cq_;
@@ -168,6 +171,14 @@ Result<std::string> ConformAgent::post(const std::vector<PostedWrite>& writes) {
   return std::string();
 }
 
+Result<std::string> ConformAgent::deny(const std::string& words) {
+  unsigned long ev = 0;
+  if (!controls_ || std::sscanf(words.c_str(), "%lu", &ev) != 1)
+    return Error{EINVAL, "deny EV, with CAP_NET_ADMIN"};
+  const auto said = control_.set_state(context_, Ev(static_cast<std::uint32_t>(ev)), true);
+  return said ? Result(std::string()) : said.error();
+}
+
 Result<std::string> ConformAgent::completions() {
   std::vector<Completed> done;
   ibv_wc wc[32];
@@ -197,7 +208,9 @@ std::string ConformAgent::answer(const std::string& line) {
   const std::string verb = line.substr(0, space);
   const std::string rest = space == std::string::npos ? "" : line.substr(space + 1);
   const auto act = [&]() -> Result<std::string> {
-    if (verb == "abilities") return std::string("post completions memory");
+    if (verb == "abilities")
+      return std::string(controls_ ? "post completions memory deny" : "post completions memory");
+    if (verb == "deny") return deny(rest);
     if (verb == "completions") return completions();
     if (verb == "memory") return memory(rest);
     if (verb == "connect") {
@@ -208,7 +221,7 @@ std::string ConformAgent::answer(const std::string& line) {
       const auto writes = conform::parse_writes(rest);
       return writes ? post(*writes) : writes.error();
     }
-    return Error{EPROTO, "abilities, connect, post, completions or memory"};
+    return Error{EPROTO, "abilities, connect, post, completions, memory or deny"};
   };
   const auto result = act();
   if (!result) return "error " + result.error().what;

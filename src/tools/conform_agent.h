@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "conform/agent_text.h"
+#include "tools/conform_control.h"
 
 namespace mrc::tools {
 
@@ -35,6 +36,7 @@ class ConformAgent {
   Status post_receives(int count);
   Result<std::string> connect(const conform::ConnectRequest& request);
   Result<std::string> post(const std::vector<conform::PostedWrite>& writes);
+  Result<std::string> deny(const std::string& words);
   Result<std::string> completions();
   Result<std::string> memory(const std::string& words) const;
   void end_qp();
@@ -47,6 +49,8 @@ class ConformAgent {
   mrc_cq* cq_ = nullptr;
   mrc_qp* qp_ = nullptr;
   std::uint8_t gid_index_ = 3;
+  ConformControl control_;
+  bool controls_ = false;
 };
 
 /// Serves one tester after the other.
