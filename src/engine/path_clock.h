@@ -31,14 +31,18 @@ class PathClock {
   bool overtaken(EvSlot s, TxOrder order) const { return arrived_[s.value].after(order); }
 
   void note_delay(EvSlot s, Duration sample) {
-    std::uint8_t& d = delay_[s.value];
-    const std::uint8_t code = encode(sample);
-    d = code >= d ? code : static_cast<std::uint8_t>(d - 1);
+    note_own_delay(s, sample);
     if (samples_ == 0) recent_[1] = Duration::zero();
     recent_[0] = std::max(recent_[0], sample);
     if (++samples_ % kWindow != 0) return;
     recent_[1] = recent_[0];
     recent_[0] = Duration::zero();
+  }
+  /// A sample that says something about this EV alone.
+  void note_own_delay(EvSlot s, Duration sample) {
+    std::uint8_t& d = delay_[s.value];
+    const std::uint8_t code = encode(sample);
+    d = code >= d ? code : static_cast<std::uint8_t>(d - 1);
   }
   /// How long the acknowledgement of a packet on this EV takes: a decaying maximum. An EV never heard of gets
   /// twice the longest of the others.

@@ -52,6 +52,13 @@ void PathSet::note_quiet(PortId port) {
   }
 }
 
+std::optional<TxOrder> PathSet::asked(PortId port) const {
+  for (const auto& p : probes_) {
+    if (p.question == Question::suspect && p.sent && path(p.slot).port == port) return p.order;
+  }
+  return std::nullopt;
+}
+
 void PathSet::ask_anyone(Time now, Duration patience) {
   PendingProbe& p = probes_[kSharedProbes];
   if (p.open()) return;

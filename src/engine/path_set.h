@@ -53,8 +53,10 @@ class PathSet {
   /// Holds the EV back from data and asks it; the answer, or the silence, decides. False: no room to ask now.
   bool suspect(EvSlot s, Duration patience);
   bool is_suspect(EvSlot s) const { return slots_[s.value].held != 0; }
-  /// Nothing was heard of this plane for too long. If one of its EVs is being asked already, the plane stands
-  /// or falls with that question, and carries no data until it is settled.
+  /// When an EV of this plane was asked that has not answered yet; nothing if none was.
+  std::optional<TxOrder> asked(PortId port) const;
+  /// Nothing was heard of this plane since asked(port): it stands or falls with that question, and carries no
+  /// data until it is settled. Without a question there is nothing to wait for.
   void note_quiet(PortId port);
   /// Asks whether the peer is there, on the EV that was last known to work.
   void ask_anyone(Time now, Duration patience);

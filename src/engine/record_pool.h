@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 #include "base/check.h"
 #include "base/fixed_array.h"
@@ -59,14 +62,17 @@ struct Slab {
   Record records[kPsns];
 };
 static_assert(sizeof(Slab) <= Slab::kPsns * 16, "at most 16 bytes per packet in flight");
+static_assert(std::is_trivially_destructible_v<Slab>, "nobody destroys them");
 
 class RecordPool {
  public:
   static constexpr std::uint16_t kNone = 0xFFFF;
 
   explicit RecordPool(std::size_t packets)
-      : slabs_((packets + Slab::kPsns - 1) / Slab::kPsns), free_(slabs_.size()), free_count_(slabs_.size()) {
-    MRC_CHECK(slabs_.size() < kNone);  // four million packets in flight
+      : free_((packets + Slab::kPsns - 1) / Slab::kPsns),
+        slabs_(static_cast<Slab*>(::operator new(free_.size() * sizeof(Slab)))),
+        free_count_(free_.size()) {
+    MRC_CHECK(free_.size() < kNone);  // four million packets in flight
     for (std::size_t i = 0; i < free_.size(); ++i)
       free_[i] = static_cast<std::uint16_t>(free_.size() - 1 - i);
   }
@@ -74,7 +80,7 @@ class RecordPool {
   std::uint16_t take() {
     if (free_count_ == 0) return kNone;
     const std::uint16_t index = free_[--free_count_];
-    slabs_[index].in_flight = slabs_[index].lost = 0;
+    new (&slabs_[index]) Slab;
     return index;
   }
   void give(std::uint16_t index) { free_[free_count_++] = index; }
@@ -82,11 +88,16 @@ class RecordPool {
   Slab& operator[](std::uint16_t index) { return slabs_[index]; }
   const Slab& operator[](std::uint16_t index) const { return slabs_[index]; }
   std::size_t free_slabs() const { return free_count_; }
-  std::size_t bytes() const { return slabs_.bytes() + free_.bytes(); }
+  std::size_t bytes() const { return free_.size() * sizeof(Slab) + free_.bytes(); }
 
  private:
-  FixedArray<Slab> slabs_;
+  struct Release {
+    void operator()(Slab* p) const { ::operator delete(p); }
+  };
   FixedArray<std::uint16_t> free_;
+  // Reserved at creation and touched when first taken: the low ones are taken first, so a pool that is never
+  // exhausted costs only what it used.
+  std::unique_ptr<Slab[], Release> slabs_;
   std::size_t free_count_;
 };
 

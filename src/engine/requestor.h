@@ -90,6 +90,7 @@ class Requestor {
 
   // requestor_feedback.cc
   void note_acked(Time now, Psn psn, const Record& record, bool was_in_flight);
+  void learn_delay(Time now, EvSlot slot, Duration age);
   void acknowledge_below(Time now, Psn psn);
   void acknowledge_bitmap(Time now, Psn from, std::uint64_t bits);
   void note_progress(Time now);
@@ -101,6 +102,7 @@ class Requestor {
   // requestor_loss.cc
   void infer_losses(Time now, Psn from, std::uint64_t missing);
   void doubt(Time now, Psn psn, const Record& record);
+  void note_if_quiet(PortId port, TxOrder overdue);
   bool is_quiet(PortId port, TxOrder order) const;
   void lose(Time now, Psn psn, LossCause cause);
   void lose_silent(Time now);
@@ -134,6 +136,7 @@ class Requestor {
   bool heard_any_ : 1 = false;
   bool nudge_ : 1 = false;
   bool asked_reverse_ : 1 = false;
+  bool full_sized_ : 1 = false;  // a packet of the path MTU was sent
   std::optional<WorkStatus> failure_;
   std::uint16_t heard_since_asked_ = 0;  // packets
   Ticks asked_reverse_at_;               // when the reverse path was last asked

@@ -34,12 +34,17 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
   const Psn trigger = sack.cack_psn + sack.ack_psn_offset;
   std::optional<Duration> age;
   std::optional<EvSlot> slot;
+  bool comparable = !full_sized_;
   if (!sack.probe_reply && flight_.is_in_flight(trigger)) {
     const Record& r = flight_.record(trigger);
     slot = EvSlot(r.slot);
     if (!r.repaired) age = r.sent.age(now);
+    comparable = comparable || make_write(queue_[r.work], trigger).payload == limits_.path_mtu;
   }
-  const std::optional<Duration> rtt = round_trip(now, sack, age);
+  // A short packet is faster on every link than a full one. As base_rtt it would shrink the maximum window
+  // below what full packets need, and make them look late for ever.
+  const bool sample = comparable && !sack.probe_reply;
+  const std::optional<Duration> rtt = sample ? round_trip(now, sack, age) : std::nullopt;
   const bool stale = signed24(sack.rcvd_bytes - rcvd_units_) < 0 || next.before(flight_.base());
 
   acknowledge_below(now, next);
@@ -83,16 +88,23 @@ void Requestor::note_acked(Time now, Psn psn, const Record& record, bool was_in_
   // path.
   if (!record.repaired) {
     clock_.note_arrived(slot, record.order);
-    const bool guessed = clock_.is_guess();
-    const Duration age = record.sent.age(now);
-    // Overdue: most of that time was ours, waiting for an answer that got lost. Learnt whole, it would make
-    // the next wait longer, and so on.
-    clock_.note_delay(slot, guessed ? age : std::min(age, suspicion(slot)));
-    // The first look at the tail was timed by a guess, which may be a hundred round trips.
-    if (guessed) check_at_ = std::min(check_at_, now + suspicion(slot));
+    learn_delay(now, slot, record.sent.age(now));
     paths_.note_works(slot);
   }
   say_(now, PacketAcked{psn, slot});
+}
+
+void Requestor::learn_delay(Time now, EvSlot slot, Duration age) {
+  if (clock_.is_guess()) {
+    clock_.note_delay(slot, age);
+    // The first look at the tail was timed by a guess, which may be a hundred round trips.
+    check_at_ = std::min(check_at_, now + suspicion(slot));
+    return;
+  }
+  // Overdue: most of that time was ours, waiting for an answer that got lost or was not due. Learnt whole, it
+  // would make the next wait longer, and so on; and it says nothing about other paths.
+  if (age > suspicion(slot)) return clock_.note_own_delay(slot, suspicion(slot));
+  clock_.note_delay(slot, age);
 }
 
 void Requestor::note_progress(Time now) {

@@ -49,12 +49,19 @@ void Requestor::doubt(Time now, Psn psn, const Record& record) {
     return;
   }
   if (paths_.is_suspect(slot)) return;
-  if (is_quiet(paths_.path(slot).port, record.order)) paths_.note_quiet(paths_.path(slot).port);
+  note_if_quiet(paths_.path(slot).port, record.order);
   if (!paths_.suspect(slot, patience(slot))) return;
   ++counters_.suspicions;
   say_(now, PathSuspected{slot, paths_.path(slot).port, psn});
   // Somebody has to answer after that probe was sent, or its silence will prove nothing.
   if (!queue_.has_unsent() || !window_open()) paths_.ask_anyone(now, patience(slot));
+}
+
+/// Two EVs of a plane are overdue, and nothing that left by it since either is known to have arrived: it may
+/// be the plane. What arrived after the first was asked proves that it is not.
+void Requestor::note_if_quiet(PortId port, TxOrder overdue) {
+  const auto asked = paths_.asked(port);
+  if (asked && is_quiet(port, overdue) && is_quiet(port, *asked)) paths_.note_quiet(port);
 }
 
 /// Nothing that left on this plane after `order` is known to have arrived.

@@ -165,6 +165,7 @@ void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& re
   congestion_.on_send(now, bytes);
   charged_ += bytes;
   w.ack_request = wants_answer(w);
+  full_sized_ = full_sized_ || w.payload == limits_.path_mtu;
   ++counters_.packets;
   counters_.bytes += w.payload;
   if (check_at_ == kNever) check_at_ = now + suspicion(slot);

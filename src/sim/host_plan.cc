@@ -90,6 +90,10 @@ double HostPlan::wire_bytes(std::uint64_t bytes) const {
   return static_cast<double>(full * full_frame() + last + settings.encapsulation.overhead());
 }
 
+// Records are held from the oldest hole on: while a loss is found and repaired, which takes three round trips
+// of a full window, new packets must not want for any.
+constexpr std::uint32_t kWindowsOfRecords = 4;
+
 nic::NicLimits HostPlan::nic_limits(Host host) const {
   const double bdp = static_cast<double>(topo.planes() * topo.spec().host_link.bits_per_second) / 8 *
                      seconds(base_rtt(topo, full_frame(), 100));
@@ -97,8 +101,9 @@ nic::NicLimits HostPlan::nic_limits(Host host) const {
   nic::NicLimits limits;
   limits.qps = std::max(1u, workload.peers(host) * settings.qps_per_pair);
   limits.regions = 2;
-  limits.packets_in_flight = settings.packets_in_flight != 0 ? settings.packets_in_flight
-                                                             : window + 64 + 32 * std::min(limits.qps, 32u);
+  limits.packets_in_flight = settings.packets_in_flight != 0
+                                 ? settings.packets_in_flight
+                                 : kWindowsOfRecords * window + 64 + 32 * std::min(limits.qps, 32u);
   limits.endpoint_replies = limits.endpoint_requests = 4;
   return limits;
 }

@@ -1,0 +1,109 @@
+// What the requestor may and may not conclude: which round trips teach, and when a plane is to blame.
+#include <optional>
+
+#include "engine/script.h"
+
+namespace mrc::engine {
+namespace {
+
+/// A window that remembers what it was told about round trips.
+class Listener final : public Congestion {
+ public:
+  void on_send(Time, std::uint32_t) override {}
+  void on_sack(Time, const Feedback& f) override { rtt = f.rtt; }
+  void on_trim(Time, std::uint32_t, bool) override {}
+  void on_loss(Time, std::uint32_t) override {}
+  void on_settled(Time, std::int64_t) override {}
+  bool may_send(std::uint32_t) const override { return true; }
+  std::uint64_t window() const override { return 1 << 26; }
+  std::int64_t in_flight() const override { return 0; }
+  std::optional<Duration> rtt;
+};
+
+class EvidenceTest : public Script {
+ protected:
+  void listen() {
+    start();
+    qp.emplace(config, listener, pool);
+    for (auto s : {QpState::init, QpState::rtr, QpState::rts}) ASSERT_EQ(qp->modify(now, s), 0);
+  }
+  /// The peer answers the packet `trigger`, everything before which arrived.
+  void answer(Psn trigger, wire::Timestamp echo) {
+    listener.rtt.reset();
+    feed(wire::Sack{.cack_psn = trigger, .sack_offset = 1, .echo = echo}, trigger);
+  }
+  /// All of `sent` arrive but one; the peer says so after 5 us.
+  void acknowledge_all_but(const std::vector<Transmit>& sent, Psn missing) {
+    std::uint64_t bits = 0;
+    for (const Transmit& t : sent) {
+      if (!is_probe(t) && t.packet.psn != missing) bits |= std::uint64_t{1} << (t.packet.psn - cack - 1);
+    }
+    now += 5us;
+    sack(cack, bits, wire::SackMark::none, 16);
+  }
+  void pass(Duration d) {
+    now += d;
+    qp->handle_timeout(now);
+  }
+  static Psn last_by_port_one(const std::vector<Transmit>& sent) {
+    Psn last(0);
+    for (const Transmit& t : sent) {
+      if (!is_probe(t) && t.envelope.port == PortId(1)) last = t.packet.psn;
+    }
+    return last;
+  }
+  Listener listener;
+  Psn cack{107};
+};
+
+// MRC-CC-009: base_rtt falls with each lower sample, so a short packet among full ones is none.
+TEST_F(EvidenceTest, OnlyFullPacketsTeachARoundTripOnceThereWereAny) {
+  listen();
+  post(64);
+  auto sent = drain();
+  now += 3us;
+  answer(Psn(100), write_of(sent[0]).timestamp);
+  EXPECT_TRUE(listener.rtt.has_value()) << "nothing better is known";
+  acknowledge(1);
+
+  post(4096 + 64);
+  sent = drain();
+  now += 5us;
+  answer(Psn(101), write_of(sent[0]).timestamp);
+  EXPECT_TRUE(listener.rtt.has_value());
+  answer(Psn(102), write_of(sent[1]).timestamp);
+  EXPECT_FALSE(listener.rtt.has_value()) << "64 bytes cross each link sooner";
+}
+
+// MRC-REQ-007: a plane on which later packets arrived is not blamed for one silent path.
+TEST_F(EvidenceTest, APlaneIsNotGivenUpForOnePathWhileItsOthersArrive) {
+  evs = 8;
+  start();
+  post(8 * 4096);
+  drain();
+  now += 5us;
+  sack(cack, 0, wire::SackMark::none, 16);
+
+  post(8 * 4096);
+  auto sent = drain();
+  const Psn lost = last_by_port_one(sent);
+  const EvSlot dead = sent[static_cast<std::size_t>(lost - Psn(108))].slot;
+  acknowledge_all_but(sent, lost);
+  pass(4us);
+  ASSERT_FALSE(drain().empty()) << "the path is asked";
+
+  post(8 * 4096);
+  sent = drain();
+  acknowledge_all_but(sent, last_by_port_one(sent));
+  pass(4us);
+  drain();
+  pass(2us);
+  EXPECT_EQ(qp->paths().state(dead), EvState::assumed_bad);
+  for (std::uint16_t i = 0; i < 8; ++i) {
+    if (EvSlot(i) == dead) continue;
+    EXPECT_EQ(qp->paths().state(EvSlot(i)), EvState::good) << "EV " << i;
+  }
+}
+
+}  // namespace
+}  // namespace mrc::engine
