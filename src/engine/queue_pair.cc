@@ -110,7 +110,7 @@ void QueuePair::handle_local_error(Time now, std::uint16_t) {
   settle_state(now);
 }
 
-bool QueuePair::poll_transmit(Time now, PortMask room, Transmit& out) {
+bool QueuePair::poll_transmit(Time now, PortMask room, Transmit& out, bool may_ask) {
   if (state_ == QpState::reset || state_ == QpState::init) return false;
   if (responder_.has_control()) {
     if (const auto slot = paths_.choose_control(room); slot && responder_.poll_control(now, out.packet)) {
@@ -120,7 +120,7 @@ bool QueuePair::poll_transmit(Time now, PortMask room, Transmit& out) {
       return true;
     }
   }
-  return state_ == QpState::rts && requestor_.poll_transmit(now, room, out);
+  return state_ == QpState::rts && requestor_.poll_transmit(now, room, out, may_ask);
 }
 
 bool QueuePair::poll_completion(Time now, Completion& out) {

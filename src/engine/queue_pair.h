@@ -85,7 +85,8 @@ class QueuePair {
   /// A packet that the caller could not read from local memory: the work fails and the QP with it.
   void handle_local_error(Time now, std::uint16_t work);
 
-  bool poll_transmit(Time now, PortMask room, Transmit& out);
+  /// Without `may_ask` probes stay for later.
+  bool poll_transmit(Time now, PortMask room, Transmit& out, bool may_ask = true);
   /// Data alone: answers and probes stay for poll_transmit.
   bool poll_data(Time now, PortMask room, Transmit& out) {
     return state_ == QpState::rts && requestor_.poll_data(now, room, out);

@@ -35,7 +35,7 @@ class Requestor {
   bool full() const { return queue_.full(); }
   std::uint16_t post(const SendWork& work) { return queue_.post(work); }
 
-  bool poll_transmit(Time now, PortMask room, Transmit& out);
+  bool poll_transmit(Time now, PortMask room, Transmit& out, bool may_ask = true);
   bool poll_data(Time now, PortMask room, Transmit& out);  // repairs and new data, no probes
   bool poll_completion(Completion& out) { return queue_.poll(out); }
 

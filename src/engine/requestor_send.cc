@@ -20,8 +20,8 @@ Requestor::Requestor(Qpn remote, Psn first, const QpLimits& limits, const Reques
       clock_(static_cast<std::size_t>(paths.size()), settings.initial_rtt),
       window_(limits.mpr * kMprUnit) {}
 
-bool Requestor::poll_transmit(Time now, PortMask room, Transmit& out) {
-  if (paths_.has_probe() && !failure_ && send_probe(now, room, out)) return true;
+bool Requestor::poll_transmit(Time now, PortMask room, Transmit& out, bool may_ask) {
+  if (may_ask && paths_.has_probe() && !failure_ && send_probe(now, room, out)) return true;
   return poll_data(now, room, out);
 }
 

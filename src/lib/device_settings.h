@@ -30,8 +30,9 @@ struct DeviceSettings {
   std::uint32_t cc_window = 0;                         // of `constant`
   wire::Settings wire;               // MRC_DSCP: its class numbers, as in control=46,trimmable=18
   nic::SchedulerSettings scheduler;  // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
-  // A host's scheduler makes every process late now and then: silence means less than in hardware, and
-  // thousands of QPs that all ask "are you there?" at once make it worse.
+  // A host's scheduler makes every process late now and then: silence means less than in hardware. And
+  // thousands of QPs that all ask "are you there?" at once make it worse: see docs/decisions/0022.
+  nic::ProbeSettings probes{.at_once = 256, .interval = 100us};
   Duration initial_rtt = 2ms;    // of a path that has not been measured
   Duration suspect_slack = 1ms;  // MRC_SLACK_US: how much later than usual an answer may be
   Duration spin = 50us;          // MRC_SPIN_US: how long the progress thread looks before it sleeps

@@ -119,6 +119,7 @@ nic::NicConfig NicDevice::nic_config() {
   config.qpns = {range.first, range.last, static_cast<std::uint32_t>(random_word())};
   config.paths = make_auto_paths();
   config.scheduler = settings_.scheduler;
+  config.probes = settings_.probes;
   config.congestion = this;
   config.observer = this;
   config.key_secret = {random_word(), random_word()};

@@ -48,6 +48,7 @@ Nic::Nic(const NicConfig& config)
       regions_(config.limits.regions, config.key_secret),
       qps_(config.limits.qps, config.qpns),
       scheduler_(config.scheduler),
+      probe_budget_(config.probes),
       endpoint_(config.limits, config.endpoint, config.paths, config.seed, timers_),
       up_(config.ports),
       seeds_(config.seed) {}
@@ -96,7 +97,7 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   qp.packet_bytes = engine::cc_bytes_max(connect.path_mtu);
   qp.engine.emplace(engine_config(qp, connect, config_.seed), *qp.context->congestion, pool_,
                     connect.sink != nullptr ? connect.sink : config_.sink);
-  timers_.make_room(3 * std::size_t{qps_.size()} + 1);  // a QP, its context and its peer
+  timers_.make_room(3 * std::size_t{qps_.size()} + 2);  // a QP, its context and its peer
   qp.engine->modify(now, QpState::init);
   for (const std::uint64_t wr_id : qp.early_receives) qp.engine->post_receive(wr_id);
   qp.early_receives = {};
@@ -156,6 +157,8 @@ void Nic::detach(Time now, Qp& qp) {
   scheduler_.forget(qp);
   if (sending_ == &qp) sending_ = nullptr;
   List<Qp, TouchTag>::remove(qp);
+  List<Qp, AskTag>::remove(qp);
+  uncall(qp);
   List<Qp, PeerTag>::remove(qp);
   timers_.remove(qp);
   if (qp.engine) {

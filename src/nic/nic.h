@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "base/counters.h"
 #include "base/prng.h"
 #include "engine/queue_pair.h"
 #include "nic/endpoint.h"
 #include "nic/peer.h"
+#include "nic/probe_budget.h"
 #include "nic/qp.h"
 #include "nic/qp_table.h"
 #include "nic/region_table.h"
@@ -61,6 +63,7 @@ struct NicConfig {
   PortMask ports = PortMask::first(1);
   SchedulerSettings scheduler;
   EndpointSettings endpoint;
+  ProbeSettings probes;
   PathTable paths;                        // for QPs that name none, and for endpoint operations
   CongestionMaker* congestion = nullptr;  // required
   Observer* observer = nullptr;
@@ -190,7 +193,12 @@ class Nic {
   bool send_control(Time now, PortMask room, Departure& out);
   bool send_data(Time now, PortMask room, Departure& out, bool control = true);
   bool send_from(Time now, Qp& qp, PortMask room, Departure& out, bool control = true);
-  void park(Qp& qp);
+  void park(Time now, Qp& qp);
+  bool may_ask(Time now, const Qp& qp) { return probe_budget_.allows(now) && (asking_.empty() || qp.called); }
+  void wake_askers(Time now);
+  void uncall(Qp& qp) {
+    if (std::exchange(qp.called, false)) --called_;
+  }
 
   NicConfig config_;
   Observer& observer_;
@@ -200,9 +208,13 @@ class Nic {
   TimerHeap timers_;
   QpTable qps_;
   Scheduler scheduler_;
+  ProbeBudget probe_budget_;
   Endpoint endpoint_;
   List<Qp, TouchTag> touched_;
-  LevelQueue starved_;     // of records
+  LevelQueue starved_;        // of records
+  List<Qp, AskTag> asking_;   // have probes that wait for the budget
+  std::uint32_t called_ = 0;  // QPs of those whose turn it is
+  Timed probe_clock_{TimedKind::probes};
   Qp* sending_ = nullptr;  // sent the last packet, and is not settled yet
   PortMask up_;
   Prng seeds_;  // of congestion controllers

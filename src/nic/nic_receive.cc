@@ -56,6 +56,8 @@ Verdict Nic::deliver(Time now, const wire::Packet& packet, const wire::Envelope&
     // Before settle(): a completion never tells of bytes that are not there yet.
     std::memcpy(memory.place, payload.data(), payload.size());
   }
+  const auto* sack = std::get_if<wire::Sack>(&packet.body);
+  if (verdict == Verdict::ok && sack != nullptr && sack->probe_reply) probe_budget_.note_answered();
   if (verdict == Verdict::ok && !qp->heard) {
     qp->heard = true;
     if (qp->state == QpState::rtr) observer_.on_established(*qp);

@@ -79,6 +79,7 @@ void Nic::wake_for_records() {
 /// waiters) does not follow from sending, except for the timers, and those are only asked for afterwards.
 bool Nic::poll_transmit(Time now, PortMask room, Departure& out) {
   settle(now);
+  if (!asking_.empty()) wake_askers(now);
   room = room & up_;
   const bool sent = !room.empty() && (send_endpoint(now, room, out) || send_control(now, room, out) ||
                                       send_data(now, room, out));
@@ -149,16 +150,18 @@ bool Nic::send_data(Time now, PortMask room, Departure& out, bool control) {
       return true;
     }
     const bool has_more = !control && qp->engine->paths().has_probe();  // that was not asked for
-    every_port && !has_more ? park(*qp) : scheduler_.yield(*qp);
+    every_port && !has_more ? park(now, *qp) : scheduler_.yield(*qp);
   }
   return false;
 }
 
 bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out, bool control) {
-  while (control ? qp.engine->poll_transmit(now, room, out.transmit)
+  while (control ? qp.engine->poll_transmit(now, room, out.transmit, may_ask(now, qp))
                  : qp.engine->poll_data(now, room, out.transmit)) {
     if (sending_ != &qp) end_run();
     sending_ = &qp;
+    if (std::holds_alternative<wire::Probe>(out.transmit.packet.body)) probe_budget_.note_sent(now);
+    uncall(qp);
     const auto* write = std::get_if<wire::Write>(&out.transmit.packet.body);
     out.payload.count = 0;
     if (write != nullptr && !qp.gather.resolve(regions_, qp.made.pd, out.transmit.work, out.transmit.offset,
@@ -177,8 +180,13 @@ bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out, bool contro
 }
 
 /// The QP can't send although every port has room: it waits for what holds it.
-void Nic::park(Qp& qp) {
+void Nic::park(Time now, Qp& qp) {
   scheduler_.park(qp);
+  uncall(qp);
+  if (qp.engine->paths().has_probe() && !may_ask(now, qp)) {
+    asking_.push_back(qp);
+    timers_.arm(probe_clock_, probe_budget_.next());
+  }
   const engine::SendState state = qp.engine->send_state();
   if (state != engine::SendState::active && state != engine::SendState::ready) return;
   if (!qp.context->congestion->may_send(qp.packet_bytes)) {
@@ -191,6 +199,17 @@ void Nic::park(Qp& qp) {
   wake(*qp.context);
 }
 
+// MRC-NIC-016: first come, first served; as many as may ask now.
+void Nic::wake_askers(Time now) {
+  while (called_ < probe_budget_.left(now) && !asking_.empty()) {
+    Qp& qp = asking_.pop_front();
+    qp.called = true;
+    ++called_;
+    scheduler_.make_ready(qp);
+  }
+  if (!asking_.empty()) timers_.arm(probe_clock_, probe_budget_.next());
+}
+
 void Nic::handle_timeout(Time now) {
   while (Timed* due = timers_.pop_due(now)) {
     switch (due->kind) {
@@ -200,6 +219,7 @@ void Nic::handle_timeout(Time now) {
         touch(qp);
         break;
       }
+      case TimedKind::probes: wake_askers(now); break;
       case TimedKind::congestion: wake(static_cast<CongestionContext&>(*due)); break;
       case TimedKind::peer: endpoint_.handle_announce_timeout(now, static_cast<Peer&>(*due)); break;
       case TimedKind::endpoint: {

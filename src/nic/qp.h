@@ -82,9 +82,10 @@ struct QpAdjust {
 
 struct TouchTag;    // had an input: to be drained
 struct ControlTag;  // has control packets to send
+struct AskTag;      // a probe: waits until the NIC may send one more
 struct WaitTag;     // data: in turn, or waiting for a window or for records
 
-struct Qp : Timed, Link<TouchTag>, Link<ControlTag>, Link<WaitTag>, Link<PeerTag> {
+struct Qp : Timed, Link<TouchTag>, Link<ControlTag>, Link<AskTag>, Link<WaitTag>, Link<PeerTag> {
   Qp(Qpn number, const QpCreate& create)
       : Timed(TimedKind::qp),
         qpn(number),
@@ -100,6 +101,7 @@ struct Qp : Timed, Link<TouchTag>, Link<ControlTag>, Link<WaitTag>, Link<PeerTag
   bool remote_write = false;
   bool in_turn = false;  // its WaitTag link is in the scheduler
   bool heard = false;    // a packet was accepted
+  bool called = false;   // it waited to ask, and it is its turn
   std::uint16_t pkey = 0xFFFF;
   std::uint32_t packet_bytes = 0;  // the most that one packet takes of the congestion window
   engine::QpLimits limits;

@@ -24,6 +24,12 @@ struct SchedulerSettings {
   std::uint8_t quantum = 1;  // packets of one QP before the next one's turn; at least the QP's spray unit
 };
 
+/// Probes of all QPs together; see probe_budget.h.
+struct ProbeSettings {
+  std::uint16_t at_once = 0;  // that wait for an answer; 0: no limit
+  Duration interval = 50us;   // and one more per interval when none comes
+};
+
 struct EndpointSettings {
   Duration announce_interval = 100us;  // a Port Status Update is repeated after this, doubling
   Duration announce_backoff_max = 100ms;

@@ -25,6 +25,7 @@ NicConfig config_of(Host& host, int number, const HostOptions& options) {
   config.limits = options.limits;
   config.ports = PortMask::first(options.ports);
   config.scheduler = options.scheduler;
+  config.probes = options.probes;
   config.paths = make_paths(options.ports, options.evs);
   config.congestion = &host.windows;
   config.observer = &host.diary;

@@ -81,6 +81,7 @@ struct HostOptions {
   int evs = 8;
   NicLimits limits;
   SchedulerSettings scheduler;
+  ProbeSettings probes;
   std::uint64_t window = 1 << 20;
 };
 

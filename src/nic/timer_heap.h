@@ -14,7 +14,7 @@
 namespace mrc::nic {
 
 /// What can be in a TimerHeap, as a base class; the kind tells what it is when it comes up.
-enum class TimedKind : std::uint8_t { qp, congestion, peer, endpoint };
+enum class TimedKind : std::uint8_t { qp, congestion, peer, endpoint, probes };
 struct Timed {
   explicit Timed(TimedKind k) : kind(k) {}
   static constexpr std::uint32_t kNotInHeap = ~std::uint32_t{0};
