@@ -82,6 +82,8 @@ void Daemon::run(int stop) {
         accept();
       } else if (who == &kick_) {
         take_link_events();
+      } else if (who == &mapping_) {
+        continue;  // settle() turns it
       } else if (who == &metrics_) {
         metrics_->turn(std::chrono::milliseconds(0));
       } else {
@@ -97,7 +99,8 @@ int Daemon::wait_ms() const {
   auto next = next_tick_;
   for (const PendingSnapshot& pending : snapshots_) next = std::min(next, pending.deadline);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000));
+  const int most = mapping_ != nullptr ? mapping_->wait_ms() : 1000;
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, most));
 }
 
 void Daemon::accept() {
@@ -146,7 +149,10 @@ bool Daemon::handle_some(Session& session) {
 /// After each round: events go out, the state is stored, then answers leave. So an answer means that it is
 /// stored.
 void Daemon::settle() {
-  if (Clock::now() >= next_tick_) tick();
+  const bool ticks = Clock::now() >= next_tick_;
+  if (ticks) tick();
+  // Once a second in any case: profiles may be new.
+  if (mapping_ != nullptr && (mapping_->turn() || ticks)) follow_findings();
   finish_snapshots();
   for (Session* gone : closing_) close(*gone);
   closing_.clear();

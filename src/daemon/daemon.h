@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 
+#include "daemon/mapping.h"
 #include "daemon/session.h"
 #include "daemon/settings.h"
 #include "node/metrics_page.h"
@@ -29,6 +30,8 @@ class Daemon final : private lib::DeviceListener {
   void add_own(std::shared_ptr<lib::Device> device);
   /// The TCP port of the metrics; 0: none.
   std::uint16_t metrics_port() const { return metrics_ == nullptr ? std::uint16_t{0} : metrics_->port(); }
+  /// Probes the fabric from here on, and denies EVs of its own devices by what it finds.
+  void map_with(std::unique_ptr<Mapping> mapping);
   /// Serves until `stop` is readable.
   void run(int stop);
 
@@ -117,6 +120,9 @@ class Daemon final : private lib::DeviceListener {
   node::DeviceFacts facts_of(const DeviceState& device) const;
   std::size_t unsent() const;
 
+  // daemon_mapping.cc
+  void follow_findings();
+
   // daemon_metrics.cc
   Status open_metrics();
   node::Snapshot metrics_snapshot() const;
@@ -127,6 +133,7 @@ class Daemon final : private lib::DeviceListener {
   port::Fd listening_, epoll_, kick_;
   node::MetricsPage metrics_page_;
   std::unique_ptr<http::Server> metrics_;
+  std::unique_ptr<Mapping> mapping_;
   bool own_path_ = false;  // the socket file is ours to remove
   Sessions sessions_;
   std::map<std::uint32_t, std::size_t> sessions_of_;  // by user

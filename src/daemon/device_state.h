@@ -32,6 +32,7 @@ struct DeviceState {
   node::LocalProfiles profiles;
   node::EvEventQueue ev_events;
   PortMask disabled;
+  std::map<std::uint64_t, std::vector<node::EvValue>> found_bad;  // denied by the mapper, by profile
   std::shared_ptr<lib::Device> device;
   std::size_t sessions = 0;
   node::QpTotals gone;                         // of processes that have ended

@@ -22,6 +22,7 @@ using namespace mrc;
 struct Options {
   daemon::Settings settings;
   std::string devices;
+  std::string fabric, host;
   bool has_devices = false, foreground = false, no_state = false;
 };
 
@@ -107,6 +108,11 @@ int serve(Options o) {
   if (auto opened = mrcd.open(daemon::inherited_socket()); !opened) return complain(opened.error());
   if (o.has_devices) ::setenv("MRC_DEVICES", o.devices.c_str(), 1);
   open_devices(mrcd);
+  if (!o.fabric.empty()) {
+    auto mapping = daemon::Mapping::open(o.fabric, o.host);
+    if (!mapping) return complain(mapping.error());
+    mrcd.map_with(std::move(*mapping));
+  }
   std::fprintf(stderr, "mrcd: serving at %s\n", o.settings.socket.c_str());
   if (mrcd.metrics_port() != 0) std::fprintf(stderr, "mrcd: metrics at port %u\n", mrcd.metrics_port());
   detachment.end();
@@ -149,6 +155,12 @@ int main(int argc, char** argv) {
   auto* devices = app.add_option("--devices", o.devices,
                                  "interfaces of the node's devices, as in MRC_DEVICES: \"eth0,eth1;eth2\"");
   devices->type_name("LIST");
+  auto* fabric = app.add_option(
+      "--map", o.fabric, "probe the fabric of this topology file, and deny EVs that meet what is broken");
+  fabric->type_name("FILE");
+  auto* host = app.add_option("--host", o.host, "which host of that fabric this node is: h0, h1, ...");
+  fabric->needs(host);
+  host->needs(fabric);
   app.footer("Example: mrcd --foreground --socket /tmp/mrcd.sock --devices lo\n");
   CLI11_PARSE(app, argc, argv);
   o.has_devices = devices->count() > 0;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -64,13 +65,27 @@ std::vector<Stored<Profile>> list_of(const std::map<std::uint64_t, Profile>& pro
   return all;
 }
 
+/// What the mapper denied it finds again, or not: only an operator's word is kept.
+std::vector<Stored<EvProfile>> evs_of(const DeviceState& device) {
+  auto all = list_of(device.profiles.evs());
+  for (auto& [id, profile] : all) {
+    const auto found = device.found_bad.find(id);
+    if (found == device.found_bad.end()) continue;
+    for (EvSlotState& slot : profile.slots) {
+      if (std::find(found->second.begin(), found->second.end(), slot.value) != found->second.end())
+        slot.denied = false;
+    }
+  }
+  return all;
+}
+
 StoredDevice store(const DeviceState& device) {
   return {device.name,
           device.guid,
           device.ports,
           device.disabled.bits(),
           list_of(device.profiles.formats()),
-          list_of(device.profiles.evs()),
+          evs_of(device),
           list_of(device.profiles.ccs())};
 }
 

@@ -35,6 +35,9 @@ class Denylist {
   /// is, to be tried again next time.
   Change apply(std::uint64_t profile, const std::vector<Finding>& findings);
 
+  /// What it has denied of a profile: an operator's denials are not among them.
+  const std::vector<node::EvValue>& denied(std::uint64_t profile) { return denied_[profile]; }
+
  private:
   struct Paths {
     node::EvProfile profile;

@@ -32,6 +32,20 @@ class Node(NodeCase):
         self.ctl("profiles", "delete", "ev", "1")
         self.assertNotIn(("ev", 1), self.profiles())
 
+    def test_qp_numbers_of_processes_do_not_meet(self):
+        applications = [self.start_application() for _ in range(3)]
+        processes = {p["pid"]: p for p in self.json("snapshot")["processes"]}
+        ranges = sorted((processes[a.pid]["first_qpn"], processes[a.pid]["last_qpn"]) for a in applications)
+        for (_, last), (first, _) in zip(ranges, ranges[1:]):
+            self.assertLess(last, first)
+        for a in applications:
+            process = processes[a.pid]
+            self.assertEqual(len(process["qps"]), 2)
+            for qp in process["qps"]:
+                self.assertTrue(process["first_qpn"] <= qp["qpn"] <= process["last_qpn"])
+            self.more_writes(a)
+            self.end(a)
+
     def test_denied_evs_are_left_by_running_queue_pairs(self):
         self.create_profiles()
         application = self.start_application(1)
