@@ -30,10 +30,13 @@ class Congestion {
   struct Feedback {
     std::uint64_t newly = 0;      // bytes that the peer received since its previous report
     std::optional<Duration> rtt;  // of the packet that triggered the SACK, service time taken out
+    bool rtt_certain = true;      // false: by a timestamp alone, which may have wrapped
     bool ecn = false;             // that packet carried CE
     std::uint8_t penalty = 0;     // rcv_cwnd_pen
     bool restore = false;         // restore_cwnd
   };
+  /// All of `newly` leaves the flight, even if that was less: packets that were given up may arrive after
+  /// all. The QP then returns the difference (on_settled), and only if both count alike do the books balance.
   virtual void on_sack(Time now, const Feedback& feedback) = 0;
 
   /// The packet was cut on the way: it left flight, and a queue was full. `last_hop`: at the receiver's own

@@ -2,8 +2,6 @@
 // and are what to compare an algorithm with.
 #pragma once
 
-#include <algorithm>
-
 #include "engine/congestion.h"
 
 namespace mrc::engine {
@@ -12,9 +10,7 @@ namespace mrc::engine {
 class NoCongestionControl : public Congestion {
  public:
   void on_send(Time, std::uint32_t bytes) override { in_flight_ += bytes; }
-  void on_sack(Time, const Feedback& f) override {
-    leave(static_cast<std::int64_t>(std::min(f.newly, kMost)));
-  }
+  void on_sack(Time, const Feedback& f) override { leave(static_cast<std::int64_t>(f.newly)); }
   void on_trim(Time, std::uint32_t bytes, bool) override { leave(bytes); }
   void on_loss(Time, std::uint32_t bytes) override { leave(bytes); }
   void on_settled(Time, std::int64_t bytes) override { leave(bytes); }
@@ -25,10 +21,7 @@ class NoCongestionControl : public Congestion {
 
  private:
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
-  static constexpr std::int64_t kSlack =
-      1 << 20;  // a peer that reports more than was sent gains no more than this
-
-  void leave(std::int64_t bytes) { in_flight_ = std::max(in_flight_ - bytes, -kSlack); }
+  void leave(std::int64_t bytes) { in_flight_ -= bytes; }
   std::int64_t in_flight_ = 0;
 };
 

@@ -5,6 +5,10 @@
 
 namespace mrc::engine {
 
+namespace {
+constexpr std::uint32_t kLongestBase = 100'000'000;  // ns: what takes longer is an outage, not a round trip
+}  // namespace
+
 // Doubles are deterministic here because the build forbids contraction (src/engine/CMakeLists.txt): + - * /
 // of IEEE round the same on every compiler, a fused multiply-add does not.
 
@@ -32,13 +36,13 @@ void Nscc::on_send(Time now, std::uint32_t bytes) {
 
 // MRC-CC-002: bytes that the peer reports leave flight; delay is what the round trip took beyond the base.
 void Nscc::on_sack(Time now, const Feedback& f) {
-  // More than was ever in flight can't have arrived: a lying peer gains nothing beyond one maximum window.
+  // More than was ever in flight can't have arrived: a lying peer's window grows by no more than one maximum.
   const std::int64_t before = in_flight_;
   const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(before, 0)) + max_window();
   const std::uint64_t newly = std::min(f.newly, most);
-  in_flight_ = std::max(before - static_cast<std::int64_t>(newly), -static_cast<std::int64_t>(max_window()));
+  in_flight_ = before - static_cast<std::int64_t>(f.newly);
   achieved_ += newly;
-  if (f.rtt && f.rtt->count() > 0) note_rtt(*f.rtt, newly);
+  if (f.rtt && f.rtt->count() > 0 && (f.rtt_certain || is_plausible(*f.rtt))) note_rtt(*f.rtt, newly);
   if (f.restore) restore();
   if (f.penalty > 0) return penalise(before, newly, f.penalty);
 
@@ -50,14 +54,38 @@ void Nscc::on_sack(Time now, const Feedback& f) {
 }
 
 // MRC-CC-009: base_rtt only falls, and the maximum window falls with it.
-void Nscc::note_rtt(Duration rtt, std::uint64_t newly) {
-  if (rtt.count() < base_rtt_) {
-    max_cwnd_ = std::max(max_cwnd_ * static_cast<double>(rtt.count()) / static_cast<double>(base_rtt_),
-                         static_cast<double>(config_.mtu));
-    base_rtt_ = rtt.count();
-    set_window(cwnd_);
+void Nscc::lower_base(std::int64_t rtt) {
+  if (rtt >= base_rtt_) return;
+  max_cwnd_ = std::max(max_cwnd_ * static_cast<double>(rtt) / static_cast<double>(base_rtt_),
+                       static_cast<double>(config_.mtu));
+  base_rtt_ = rtt;
+  set_window(cwnd_);
+}
+
+// MRC-CC-023: the lowest round trip measured is the base, and target and periods follow it.
+/// The round trip of a software host is what its cores make it: a target made for a NIC's would be missed by
+/// every packet, and a period made for it would take each mark of one flight for a new one. The maximum
+/// window stays: nobody knows the rate.
+void Nscc::learn_base(std::int64_t rtt) {
+  const auto base = std::clamp<std::int64_t>(rtt, config_.base_rtt, std::max(kLongestBase, config_.base_rtt));
+  if (learnt_ && base >= base_rtt_) return;
+  const double scale = static_cast<double>(base) / static_cast<double>(base_rtt_);
+  for (std::uint32_t* t : {&config_.target_delay, &config_.adjust_period_threshold, &config_.qa_threshold,
+                           &config_.fast_delay}) {
+    if (*t != 0) *t = static_cast<std::uint32_t>(std::clamp(*t * scale, 1.0, 4e9));
   }
-  delay_ = rtt.count() - base_rtt_;
+  base_rtt_ = base;
+  learnt_ = true;
+}
+
+/// A timestamp alone may have wrapped, and so be too low: it must not become the base.
+bool Nscc::is_plausible(Duration rtt) const {
+  return rtt.count() >= base_rtt_ && (learnt_ || !config_.learn_base_rtt);
+}
+
+void Nscc::note_rtt(Duration rtt, std::uint64_t newly) {
+  config_.learn_base_rtt ? learn_base(rtt.count()) : lower_base(rtt.count());
+  delay_ = std::max<std::int64_t>(rtt.count() - base_rtt_, 0);
   const double n = static_cast<double>(newly);
   avg_delay_ += (static_cast<double>(delay_) - avg_delay_) * n / (n + std::max(cwnd_, n));
 }
@@ -127,10 +155,11 @@ std::uint64_t Nscc::window() const {
 }
 
 double Nscc::floor() const {
-  return config_.pace_below_mtu ? static_cast<double>(config_.mtu) / config_.min_share : config_.mtu;
+  const double mtu = config_.mtu;
+  return config_.pace_below_mtu ? mtu / config_.min_share : mtu * config_.least_window;
 }
 
 // MRC-CC-011: floor one MTU (paced beyond that), cap the maximum window.
-void Nscc::set_window(double bytes) { cwnd_ = std::clamp(bytes, floor(), max_cwnd_); }
+void Nscc::set_window(double bytes) { cwnd_ = std::clamp(bytes, std::min(floor(), max_cwnd_), max_cwnd_); }
 
 }  // namespace mrc::engine

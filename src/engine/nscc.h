@@ -34,6 +34,9 @@ class Nscc final : public Congestion {
  private:
   // The quadrants.
   void note_rtt(Duration rtt, std::uint64_t newly);
+  bool is_plausible(Duration rtt) const;
+  void lower_base(std::int64_t rtt);
+  void learn_base(std::int64_t rtt);
   void react(Time now, std::uint64_t newly, bool marked);
   void increase_proportionally(std::uint64_t newly);
   bool increase_fast(std::uint64_t newly);
@@ -80,6 +83,7 @@ class Nscc final : public Congestion {
   std::int64_t delay_ = 0;  // of the latest sample
   std::uint32_t random_;
   bool incast_ = false;  // the bottleneck is the receiver's port, which trims and never marks
+  bool learnt_ = false;  // base_rtt_ was measured
 };
 
 static_assert(sizeof(Nscc) <= 256, "one controller per destination, and there are many destinations");

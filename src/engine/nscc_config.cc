@@ -70,6 +70,7 @@ Status check_nscc(const NsccConfig& c) {
   if (!within(c.max_md_jump, 0, 1)) return fault("max_md_jump must be 0 to 1");
   if (c.mtu == 0 || c.mtu > 65535) return fault("mtu must be 1 to 65535 bytes");
   if (c.min_share == 0) return fault("min_share must be above 0");
+  if (c.least_window == 0) return fault("least_window must be above 0");
   if (!within(c.paced_backoff, 0, 1)) return fault("paced_backoff must be 0 to 1");
   if (!within(c.proportional, 0, 1e9f)) return fault("proportional must be 0 to 1e9 bytes");
   return check_incast(c);

@@ -25,7 +25,11 @@ struct LinkFacts {
 struct NsccConfig {
   // As in struct mrc_ctl_cc_nscc_cfg. Times in ns, windows and increments in bytes.
   bool disable_qa = false;
-  std::uint8_t qa_gate = 3;                   // quick adapt when less than max_cwnd >> qa_gate was achieved
+  std::uint8_t qa_gate = 3;  // quick adapt when less than max_cwnd >> qa_gate was achieved
+  /// Ours, here for their size. base_rtt is but a floor, the base is the lowest round trip seen, and target
+  /// and periods follow it. For hosts that are software.
+  bool learn_base_rtt = false;
+  std::uint8_t least_window = 1;              // MTU: the floor where nothing is paced below it
   std::uint32_t adjust_bytes_threshold = 0;   // the window takes its increase after so many bytes
   std::uint32_t adjust_period_threshold = 0;  // or after so long
   std::uint32_t base_rtt = 0;                 // falls when a sample is lower

@@ -229,8 +229,48 @@ TEST(Nscc, APeerThatReportsTooMuchGainsAtMostOneWindow) {
   Sender s;
   s.send(1);
   for (int i = 0; i < 1000; ++i) s.sack(std::uint64_t{1} << 32, 0us);
-  EXPECT_GE(s.cc.in_flight(), -225'000);
   EXPECT_EQ(s.window(), 225'000u);
+}
+
+TEST(Nscc, ALeastWindowOfSeveralPackets) {
+  NsccConfig c = published();
+  c.least_window = 4;
+  Sender s(c);
+  for (int i = 0; i < 100; ++i) s.trim();
+  EXPECT_EQ(s.window(), 4 * kMtu);
+}
+
+// MRC-CC-023: where round trips are software's, target and periods follow the lowest that was measured.
+TEST(Nscc, ALearntBaseTakesTargetAndPeriodsAlong) {
+  NsccConfig c = published();  // base 10 us, target 7.5 us
+  c.learn_base_rtt = true;
+  Sender s(c);
+  const auto marked = [&](Duration rtt) {
+    s.cc.on_sack(s.now, {.newly = kMtu, .rtt = rtt, .ecn = true});
+    return s.window();
+  };
+  EXPECT_EQ(marked(2ms), 225'000u);  // the first sample is the base: no delay
+  EXPECT_EQ(s.cc.base_rtt(), 2ms);
+  EXPECT_EQ(marked(3ms), 225'000u);  // a delay of 1 ms is below the target of 1.5 ms
+  std::uint64_t after = 0;
+  for (int i = 0; i < 200; ++i) after = marked(20ms);
+  EXPECT_LT(after, 225'000u);
+  EXPECT_GE(after, 112'500u) << "all within one base_rtt: one decrease";
+  marked(1ms);
+  EXPECT_EQ(s.cc.base_rtt(), 1ms);
+  marked(1us);
+  EXPECT_EQ(s.cc.base_rtt(), 10us) << "the profile's is the floor";
+}
+
+// A timestamp of 16 bits wraps: 8.5 ms look like 0.1 ms.
+TEST(Nscc, ARoundTripThatMayHaveWrappedDoesNotLowerTheBase) {
+  Sender s;
+  s.send(8);
+  s.cc.on_sack(s.now, {.newly = kMtu, .rtt = 1us, .rtt_certain = false});
+  EXPECT_EQ(s.cc.base_rtt(), 10us);
+  EXPECT_EQ(s.window(), 225'000u);
+  s.cc.on_sack(s.now, {.newly = kMtu, .rtt = 5us});
+  EXPECT_EQ(s.cc.base_rtt(), 5us);
 }
 
 TEST(Nscc, SackWithoutTimestampKeepsTheLastDelay) {

@@ -95,7 +95,7 @@ class Requestor {
   void acknowledge_bitmap(Time now, Psn from, std::uint64_t bits);
   void note_progress(Time now);
   std::optional<Duration> round_trip(Time now, const wire::Sack& sack, std::optional<Duration> age) const;
-  void account(Time now, const wire::Sack& sack, std::optional<Duration> rtt);
+  void account(Time now, const wire::Sack& sack, std::optional<Duration> rtt, bool certain);
   void note_marks(Time now, const wire::Sack& sack, std::optional<EvSlot> slot);
   void settle_if_idle(Time now);
 

@@ -52,7 +52,7 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
   if (!sack.probe_reply) acknowledge_bitmap(now, trigger, 1);
   if (!stale) {
     if (limits_.dynamic_mpr && sack.mpr != 0) window_ = std::min<int>(limits_.mpr, sack.mpr) * kMprUnit;
-    account(now, sack, rtt);
+    account(now, sack, rtt, age.has_value());
     // Only a fresh report proves that something is missing: an old one merely did not know yet.
     infer_losses(now, next, 1);
     infer_losses(now, sack.cack_psn + sack.sack_offset, ~sack.bitmap);
@@ -126,7 +126,7 @@ std::optional<Duration> Requestor::round_trip(Time now, const wire::Sack& sack,
   return Duration(std::int64_t{ticks} * 128);
 }
 
-void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration> rtt) {
+void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration> rtt, bool certain) {
   const std::uint32_t units = static_cast<std::uint32_t>(signed24(sack.rcvd_bytes - rcvd_units_));
   rcvd_units_ = sack.rcvd_bytes;
   const std::uint64_t newly = std::uint64_t{units} * 256;
@@ -135,6 +135,7 @@ void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration
   const std::uint64_t before = congestion_.window();
   congestion_.on_sack(now, {.newly = newly,
                             .rtt = rtt,
+                            .rtt_certain = certain,
                             .ecn = sack.mark == wire::SackMark::skip_once,
                             .penalty = sack.rcv_cwnd_pen,
                             .restore = sack.restore_cwnd});

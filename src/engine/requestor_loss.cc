@@ -18,6 +18,15 @@
 
 namespace mrc::engine {
 
+namespace {
+/// How much later than usual an answer may be. Where answers take less than the slack, it is as long as they
+/// take: a host that is late now and then shows in its round trips, and one that is not shall not wait as if
+/// it were.
+Duration slack(const RequestorSettings& settings, const PathClock& clock) {
+  return std::min(settings.suspect_slack, clock.longest());
+}
+}  // namespace
+
 void Requestor::infer_losses(Time now, Psn from, std::uint64_t missing) {
   flight_.for_open(from, missing, [&](Psn psn) {
     if (!flight_.is_in_flight(psn)) return;
@@ -137,7 +146,7 @@ void Requestor::check_oldest(Time now) {
     // All arrived, or all waits for repair. An unexecuted message then means that its Transport ACK got lost.
     if (!queue_.awaiting() || flight_.lost() > 0) return;
     paths_.ask_anyone(now, 2 * clock_.longest());
-    check_at_ = now + 2 * clock_.longest() + settings_.suspect_slack;
+    check_at_ = now + 2 * clock_.longest() + slack(settings_, clock_);
     return;
   }
   int budget = Slab::kPsns;
@@ -146,7 +155,7 @@ void Requestor::check_oldest(Time now) {
     const Duration left = suspicion(EvSlot(r.slot)) - r.sent.age(now);
     if (left <= Duration::zero()) {
       doubt(now, psn, r);
-      soonest = std::min(soonest, now + clock_.longest() / 2 + settings_.suspect_slack);
+      soonest = std::min(soonest, now + clock_.longest() / 2 + slack(settings_, clock_));
     } else {
       soonest = std::min(soonest, now + left);
     }
@@ -190,13 +199,13 @@ void Requestor::retry(Time now) {
 // Neither exceeds the ACK timeout: after an outage the clock has seen acknowledgements that took as long as
 // that, and a patience of seconds would let nothing flow that could teach it better.
 Duration Requestor::suspicion(EvSlot s) const {
-  return std::min(clock_.delay(s) * settings_.suspect_eighths / 8 + settings_.suspect_slack, base_timeout());
+  return std::min(clock_.delay(s) * settings_.suspect_eighths / 8 + slack(settings_, clock_), base_timeout());
 }
 
 Duration Requestor::patience(EvSlot s) const {
   // Answers come back by whatever path the peer chooses, so the slowest recent one sets the patience.
   return std::min(
-      std::max(clock_.delay(s), clock_.longest()) * settings_.silence_eighths / 8 + settings_.suspect_slack,
+      std::max(clock_.delay(s), clock_.longest()) * settings_.silence_eighths / 8 + slack(settings_, clock_),
       base_timeout());
 }
 

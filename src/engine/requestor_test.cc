@@ -1,4 +1,5 @@
 // The requestor, one packet at a time.
+#include "engine/nscc.h"
 #include "engine/script.h"
 
 namespace mrc::engine {
@@ -330,6 +331,32 @@ TEST_F(RequestorTest, AnEmptyPoolIsBackPressureNotAnError) {
   sack(Psn(127), 0, wire::SackMark::none, 100);
   EXPECT_GT(drain().size(), 0u);
   EXPECT_EQ(qp->state(), QpState::rts);
+}
+
+// Everything is given up, and then turns out to have arrived: more leaves the flight than was in it. What
+// remains must be nothing, or the window stays shut by packets that nobody has.
+TEST_F(RequestorTest, TheBooksBalanceAfterLossesThatWereNone) {
+  constexpr int kPackets = 400;
+  Nscc nscc(default_nscc({.bits_per_second = 10'000'000'000}));
+  for (Congestion* cc : {static_cast<Congestion*>(&window), static_cast<Congestion*>(&nscc)}) {
+    table.clear();
+    start();
+    qp.emplace(config, *cc, pool);
+    for (auto s : {QpState::init, QpState::rtr, QpState::rts}) ASSERT_EQ(qp->modify(now, s), 0);
+    post(4096 * kPackets);
+    const auto all = drain();
+    const int sent = static_cast<int>(all.size());
+    ASSERT_GT(sent, 0);
+    for (const auto& t : all)
+      feed(wire::Nack{.nack_psn = t.packet.psn, .reason = wire::NackReason::no_pkt_buffer}, t.packet.psn);
+    ASSERT_EQ(qp->requestor().flight().lost(), sent);
+    feed(wire::Sack{.cack_psn = Psn(99) + sent, .rcvd_bytes = 0x400000}, Psn(99) + sent);
+    EXPECT_EQ(qp->requestor().flight().outstanding(), 0);
+    EXPECT_EQ(cc->in_flight(), 0);
+    post(4096);
+    now += 10ms;  // a paced sender takes its time
+    EXPECT_FALSE(drain().empty());
+  }
 }
 
 }  // namespace

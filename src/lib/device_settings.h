@@ -28,7 +28,10 @@ struct DeviceSettings {
   bool icrc = true;               // MRC_ICRC: off only where the network is trusted at both ends
   engine::CcAlgorithm cc = engine::CcAlgorithm::nscc;  // MRC_CC: nscc, off, or constant:BYTES
   std::uint32_t cc_window = 0;                         // of `constant`
-  wire::Settings wire;               // MRC_DSCP: its class numbers, as in control=46,trimmable=18
+  bool learn_base_rtt = true;  // of the default NSCC: its base and target follow what is measured,
+  std::uint8_t least_window =
+      4;                // and its window falls to no less MTUs: what makes a host late is seldom the network
+  wire::Settings wire;  // MRC_DSCP: its class numbers, as in control=46,trimmable=18
   nic::SchedulerSettings scheduler;  // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
   // A host's scheduler makes every process late now and then: silence means less than in hardware. And
   // thousands of QPs that all ask "are you there?" at once make it worse: see docs/decisions/0022.

@@ -163,6 +163,11 @@ std::unique_ptr<engine::Congestion> NicDevice::make(const nic::CongestionRequest
   facts.mtu = engine::cc_bytes_max(request.path_mtu);
   engine::CcProfile profile = engine::CcProfile::defaults(facts);
   profile.algorithm = settings_.cc;
+  profile.nscc.learn_base_rtt = settings_.learn_base_rtt;
+  // A share below the floor would be paced by round trips of a host that is late, not of a queue that is
+  // long.
+  if (settings_.learn_base_rtt) profile.nscc.pace_below_mtu = false;
+  profile.nscc.least_window = settings_.least_window;
   if (settings_.cc == engine::CcAlgorithm::constant) profile.nscc.max_cwnd = settings_.cc_window;
   auto made = engine::make_congestion(profile, request.hints, request.seed);
   MRC_CHECK(made);
