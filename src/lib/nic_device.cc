@@ -157,6 +157,12 @@ int NicDevice::destroy_qp(QueuePair* queue) {
   return 0;
 }
 
+port::Counters NicDevice::port_counters(PortId port) const {
+  const std::lock_guard lock(mutex_);
+  return port.value >= 1 && port.value <= ports_.size() ? ports_[port.value - 1u]->counters()
+                                                        : port::Counters{};
+}
+
 void NicDevice::listen(DeviceListener* listener) {
   const std::lock_guard telling(tell_mutex_);
   listeners_.insert(listener);

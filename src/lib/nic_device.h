@@ -87,6 +87,8 @@ class NicDevice final : public Device,
   void transmit_now(Time now);
   bool alive() const { return alive_; }
   nic::Nic& nic() { return *nic_; }
+  const datapath::Driver& driver() const { return *driver_; }
+  port::Counters port_counters(PortId port) const;
   Progress& progress() { return progress_; }
   const DeviceSettings& settings() const { return settings_; }
   /// What the peer's ports are called, from what it called one of them.

@@ -30,11 +30,8 @@ bool post_more(BulkSide& side, const BulkSettings& settings, std::uint64_t& next
 }
 
 Error not_all_arrived(BulkSide& side, std::uint64_t sent) {
-  const BulkSample& s = side.take_sample();
-  return {ETIMEDOUT, "after half a minute only " + std::to_string(s.messages) + " of " +
-                         std::to_string(sent) + " messages are done, " + std::to_string(side.credit()) +
-                         " taken (" + std::to_string(s.packets) + " packets, " + std::to_string(s.repairs) +
-                         " repairs, " + std::to_string(s.retries) + " retries)"};
+  return {ETIMEDOUT,
+          "after half a minute not all of " + std::to_string(sent) + " messages are done: " + side.account()};
 }
 
 }  // namespace
@@ -88,7 +85,8 @@ Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings) {
     late_ns = std::max(late_ns, (now - std::exchange(looked, now)).count());
     if (taken != told && side.post_credit(taken, late_ns) == 0) told = taken, late_ns = 0;
     const ssize_t n = ::recv(channel, &total, sizeof total, MSG_DONTWAIT);
-    if (n == 0 || n == sizeof total) {
+    if (n == 0) return Error{EPIPE, "the sender is gone; " + side.account()};
+    if (n == sizeof total) {
       (void)::send(channel, &total, sizeof total, MSG_NOSIGNAL);
       break;
     }

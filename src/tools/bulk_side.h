@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lib/nic_device.h"
@@ -41,6 +42,8 @@ class BulkSide {
   void poll(const std::function<void()>& received);
   const BulkSample& take_sample();
   BulkSample& sample() { return sample_; }
+  /// In words: paths, packets, window, ports and the machine, for a transfer that stands still.
+  std::string account();
 
  private:
   explicit BulkSide(const BulkSettings& settings);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "lib/progress.h"
 #include "tools/lab_transfer.h"
 
 namespace mrc::tools {
@@ -33,10 +34,12 @@ class Story {
  private:
   Status step(const BulkSample& now, LabTransfers& transfers) {
     if (over_) return Done{};
-    if (!began_ || elapsed(now) >= phases_[phase_].seconds) return next_phase(now, transfers);
-    PhaseResult& p = result_.phases.back();
-    p.longest_gap_ns = std::max(p.longest_gap_ns, now.longest_gap_ns);
-    p.late_ns = std::max(p.late_ns, now.late_ns);
+    if (!began_) return next_phase(now, transfers);
+    // Breaking things takes time, on a busy machine a lot of it: what was reported meanwhile is not the
+    // phase.
+    if (now.when_ns < begun_ns_) first_ = now;
+    if (elapsed(now) >= phases_[phase_].seconds) return next_phase(now, transfers);
+    note_gaps(now);
     watch_(phase_, elapsed(now), now);
     return Done{};
   }
@@ -54,13 +57,20 @@ class Story {
       return Done{};
     }
     result_.phases.push_back({.title = phases_[phase_].title});
-    return phases_[phase_].begin ? phases_[phase_].begin(lab_) : Status(Done{});
+    const Status begun = phases_[phase_].begin ? phases_[phase_].begin(lab_) : Status(Done{});
+    begun_ns_ = lib::steady_now().time_since_epoch().count();
+    return begun;
   }
 
-  void close_phase(const BulkSample& now) {
+  void note_gaps(const BulkSample& now) {
     PhaseResult& p = result_.phases.back();
     p.longest_gap_ns = std::max(p.longest_gap_ns, now.longest_gap_ns);
     p.late_ns = std::max(p.late_ns, now.late_ns);
+  }
+
+  void close_phase(const BulkSample& now) {
+    note_gaps(now);
+    PhaseResult& p = result_.phases.back();
     p.seconds = elapsed(now);
     p.bytes = now.bytes - first_.bytes;
     p.repairs = now.repairs - first_.repairs;
@@ -75,7 +85,8 @@ class Story {
   const std::vector<Phase>& phases_;
   const StoryWatcher& watch_;
   StoryResult result_;
-  BulkSample first_;  // of the phase
+  BulkSample first_;           // of the phase
+  std::int64_t begun_ns_ = 0;  // when what the phase breaks was broken
   std::size_t phase_ = 0;
   bool began_ = false, over_ = false;
 };

@@ -17,6 +17,7 @@ using lab::Fd;
 using Kind = TransferReport::Kind;
 
 constexpr int kSilentTooLongMs = 60'000;
+constexpr int kLastWordsMs = 2'000;
 
 struct Ends {
   Fd ours, theirs;
@@ -119,8 +120,19 @@ Result<TransferReport> LabTransfers::next() {
     return Error{ETIMEDOUT, "the transfer has been silent for a minute"};
   if (::recv(reports_.get(), &r, sizeof r, 0) != sizeof r)
     return Error{EPIPE, "the transfer's processes died"};
-  if (r.kind == Kind::failed) return Error{EIO, std::string("the transfer: ") + r.why};
+  if (r.kind == Kind::failed)
+    return Error{EIO, std::string("the transfer: ") + r.why + hear_other_ends(r.transfer)};
   return r;
+}
+
+/// One end has failed: the other notices, and has its own account of what happened.
+std::string LabTransfers::hear_other_ends(std::uint32_t transfer) {
+  pollfd waiting{reports_.get(), POLLIN, 0};
+  TransferReport r;
+  while (::poll(&waiting, 1, kLastWordsMs) > 0 && ::recv(reports_.get(), &r, sizeof r, 0) == sizeof r) {
+    if (r.transfer == transfer && r.kind == Kind::failed) return std::string("\nthe other end: ") + r.why;
+  }
+  return {};
 }
 
 void LabTransfers::finish() { ::shutdown(orders_.get(), SHUT_WR); }

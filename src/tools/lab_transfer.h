@@ -18,7 +18,7 @@ struct TransferReport {
   enum class Kind : std::uint32_t { sample, sent, received, failed } kind = Kind::sample;
   std::uint32_t transfer = 0;
   BulkSample sample;  // of a sender while it runs, or of either end when it is done
-  char why[256] = {};
+  char why[1536] = {};
 };
 
 class LabTransfers {
@@ -30,12 +30,14 @@ class LabTransfers {
   ~LabTransfers();  // kills what still runs
 
   /// Waits for the next report; ETIMEDOUT when all have been silent for a minute.
+  /// Of a failed one, the error tells what each of its ends knew.
   Result<TransferReport> next();
   /// Senders stop posting; reports of kind sent and received follow.
   void finish();
 
  private:
   LabTransfers() = default;
+  std::string hear_other_ends(std::uint32_t transfer);
   Status start_one(lab::Lab& lab, std::uint32_t number, const TransferEnds& ends,
                    const BulkSettings& settings);
 
