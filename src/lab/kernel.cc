@@ -21,6 +21,7 @@ namespace mrc::lab {
 namespace {
 
 constexpr std::uint8_t kSegmentRouting = 4;  // routing header type
+constexpr unsigned kLoopback = 1;            // its index in every network namespace
 
 Error refusal(const std::string& doing, const nlmsgerr& answer) {
   return {-answer.error, doing + ": the kernel says " + std::strerror(-answer.error) + " (netlink message " +
@@ -151,6 +152,20 @@ void add_encapsulation(Messages& out, std::uint32_t table, const Ipv6& destinati
   out.attribute(RTA_OIF, index);
   out.attribute(RTA_ENCAP_TYPE, std::uint16_t{LWTUNNEL_ENCAP_SEG6});
   out.nested(RTA_ENCAP, [&] { out.attribute(SEG6_IPTUNNEL_SRH, tunnel, sizeof tunnel); });
+  out.end();
+}
+
+void add_local_prefix(Messages& out, const Ipv6Prefix& prefix) {
+  rtmsg header{};
+  header.rtm_family = AF_INET6;
+  header.rtm_dst_len = static_cast<unsigned char>(prefix.length);
+  header.rtm_table = RT_TABLE_LOCAL;
+  header.rtm_protocol = RTPROT_STATIC;
+  header.rtm_scope = RT_SCOPE_HOST;
+  header.rtm_type = RTN_LOCAL;
+  out.begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, header);
+  out.attribute(RTA_DST, prefix.address.bytes);
+  out.attribute(RTA_OIF, kLoopback);
   out.end();
 }
 

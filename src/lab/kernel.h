@@ -38,6 +38,8 @@ void add_neighbour(Messages& out, unsigned index, const Ipv6& address, const top
 /// To `destination` through `carrier`, by `index`: IPv6 in IPv6 (encap.red with one segment writes no SRH).
 void add_encapsulation(Messages& out, std::uint32_t table, const Ipv6& destination, const Ipv6& carrier,
                        unsigned index);
+/// Every address of `prefix` is this node's own.
+void add_local_prefix(Messages& out, const Ipv6Prefix& prefix);
 struct PortSpan {
   std::uint16_t first = 0, last = 0;
 };

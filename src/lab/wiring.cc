@@ -102,7 +102,8 @@ Status Wiring::bring_up(Node node, const std::set<std::uint32_t>& down) const {
 
 Status Wiring::configure(Node node, const std::set<std::uint32_t>& down) const {
   if (is_soft(node)) return bring_up(node, down);
-  const topo::NodeConfig config = without(node_config(topo_, node), down);
+  topo::NodeConfig config = without(node_config(topo_, node), down);
+  if (settings_.direct && node.tier == Tier::host) config.sids.clear();
   const auto index_of = [&](const std::string& name) {
     for (const auto& i : config.interfaces) {
       if (i.name == name) return interface_index(i.port);
@@ -116,6 +117,8 @@ Status Wiring::configure(Node node, const std::set<std::uint32_t>& down) const {
   Messages out;
   for (const auto& i : config.interfaces)
     add_neighbour(out, interface_index(i.port), i.peer_link_local, i.peer_mac);
+  for (topo::Plane p = 0; settings_.direct && node.tier == Tier::host && p < topo_.planes(); ++p)
+    add_local_prefix(out, topo_.sid(topo::HostId(node.index), p));
   if (node.tier == Tier::host) add_path_routes(out, topo_, topo::HostId(node.index), down);
   return apply(netlink(node), out.take(), doing);
 }

@@ -23,8 +23,9 @@ inline constexpr unsigned kSidIndex = 100'000;
 struct WiringSettings {
   std::uint32_t mtu = 9000;
   AutoEvs auto_evs;
-  std::set<topo::Tier> soft;                   // tiers whose switches are ours instead of the kernel's
-  SwitchTuning tuning;                         // of those
+  std::set<topo::Tier> soft;  // tiers whose switches are ours instead of the kernel's
+  SwitchTuning tuning;        // of those
+  bool direct = false;  // direct uSID addressing: a host's segment id is its own address, not a decapsulator
   std::uint64_t shape_below = 20'000'000'000;  // links at least so fast are left as fast as the machine is
 };
 

@@ -46,6 +46,7 @@ Run on_target(CLI::App& app, Act act) {
 }
 
 struct UpOptions {
+  bool direct = false;
   bool foreground = false, json = false;
   std::uint32_t mtu = lab::WiringSettings{}.mtu;
   std::string switches = "kernel";
@@ -70,6 +71,7 @@ int bring_up(const topo::Topology& topo, const std::string& name, const UpOption
   settings.wiring.mtu = o.mtu;
   settings.wiring.soft = soft_tiers(o.switches);
   settings.wiring.tuning.link = o.link;
+  settings.wiring.direct = o.direct;
   auto lab = lab::Lab::start(topo, settings);
   if (!lab) return lab_failed(lab.error());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -99,6 +101,8 @@ Run up_verb(CLI::App& app) {
   add_switch_option(app, o->switches);
   app.add_option("--queue", o->link.data_limit, "bytes of data that wait at a port of mrc switch")
       ->capture_default_str();
+  app.add_flag("--direct", o->direct,
+               "direct uSID addressing: hosts take their segment ids as addresses instead of decapsulating");
   app.add_flag("--json", o->json, "one JSON object");
   auto options = add_topology_options(app);
   app.footer("Example: mrc lab up --planes 4 --t0 2 --t1 2 --hosts-per-t0 2");

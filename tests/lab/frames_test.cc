@@ -7,8 +7,10 @@
 #include "datapath/testing.h"
 #include "hosts.h"
 #include "node/topology_routes.h"
+#include "port/direct_port.h"
 #include "port/framed_port.h"
 #include "port/packet_port.h"
+#include "port/udp_port.h"
 
 namespace mrc {
 namespace {
@@ -32,6 +34,15 @@ std::unique_ptr<port::Port> open_port(const Topology& topo, HostId host) {
   return std::move(*framed);
 }
 
+/// The same over an ordinary socket that sends to the carrier itself.
+std::unique_ptr<port::Port> open_direct(const Topology& topo, HostId host) {
+  auto udp = port::UdpPort::open({.local = {topo.address(host, 0).bytes, 0}, .all_addresses = true});
+  if (!udp) return ADD_FAILURE() << udp.error().what, nullptr;
+  return std::make_unique<port::DirectPort>(std::move(*udp), topo.sid(host, 0));
+}
+
+using OpenPort = std::unique_ptr<port::Port> (*)(const Topology& topo, HostId host);
+
 nic::PathTable paths_of(const Topology& topo) {
   std::vector<engine::Path> paths;
   for (std::uint32_t i = 0; i < topo.evs(); ++i) paths.push_back({topo.ev_at(i), PortId(1)});
@@ -54,11 +65,11 @@ bool transfer(Station& a, Station& b, const port::Port& left, const port::Port& 
 }
 
 /// Runs where the lab's hosts are: 0 when every byte came by every EV's way and none by another.
-int move_data(Lab& lab, const Topology& topo) {
+int move_data(Lab& lab, const Topology& topo, OpenPort open = open_port) {
   const HostId far(topo.hosts() - 1);
-  auto left = open_port(topo, HostId(0));
+  auto left = open(topo, HostId(0));
   if (!lab.enter(topo.name(topo::host_node(far)))) return 2;
-  auto right = open_port(topo, far);
+  auto right = open(topo, far);
   if (!left || !right) return 3;
   const node::TopologyRoutes from_left(topo, HostId(0)), from_right(topo, far);
   datapath::DriverSettings settings_a, settings_b;
@@ -95,6 +106,28 @@ TEST(LabFrames, DataGoesByTwoCarriersAndAnSrh) {
   ASSERT_EQ(topo->carriers(topo->usids(path)).count, 2);
   MRC_LAB_OR_SKIP(lab, *topo, {});
   EXPECT_EQ(testing::on_node(lab, "h0", [&] { return move_data(lab, *topo); }), 0);
+}
+
+// MRC-PORT-010: and what comes by another way than the segment id is refused.
+TEST(LabFrames, DataGoesByDirectAddressing) {
+  const auto topo = *Topology::make({.planes = 1, .tiers = 2, .t0 = 2, .t1 = 2, .hosts_per_t0 = 1});
+  lab::LabSettings settings;
+  settings.wiring.direct = true;
+  MRC_LAB_OR_SKIP(lab, topo, settings);
+  EXPECT_EQ(testing::on_node(lab, "h0", [&] { return move_data(lab, topo, open_direct); }), 0);
+  EXPECT_EQ(testing::on_node(lab, "h1",
+                             [&] {
+                               const auto port = open_direct(topo, HostId(1));
+                               const auto stranger = testing::udp_socket_on(lab, "h0", 20000);
+                               if (!port ||
+                                   !testing::send_to(stranger.get(), topo.address(HostId(1), 0), 4791, 'x'))
+                                 return 1;
+                               pollfd waiting{port->wait_fd(), POLLIN, 0};
+                               std::array<port::RxPacket, 4> packets;
+                               if (::poll(&waiting, 1, 20'000) != 1 || port->rx(packets) != 0) return 2;
+                               return port->counters().rx_outside == 1 ? 0 : 3;
+                             }),
+            0);
 }
 
 }  // namespace
