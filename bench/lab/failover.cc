@@ -2,12 +2,17 @@
 // and the goodput with fewer planes, links limited to a rate. Beside each gap stands how long either end was
 // kept from working meanwhile: on a busy machine that is the gap.
 //
-//   lab_failover [--trials 20] [--rate 1G] [--json]
+// TCP and MPTCP stand in the same lab for comparison: the same faults, of the path and the plane that they
+// use.
+//
+//   lab_failover [--trials 20] [--peer-trials 5] [--rate 1G] [--json]
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "streams.h"
 #include "tools/lab_story.h"
 #include "topo/spec.h"
 
@@ -20,6 +25,9 @@ using tools::Phase;
 
 constexpr std::uint32_t kPlanes = 4;
 constexpr double kSettle = 0.15, kWatch = 0.15, kRateSeconds = 1;  // seconds
+constexpr std::chrono::milliseconds kPeerSettle{500}, kPeerWatch{1500};
+constexpr double kPeerReturns = 60;  // seconds: a stream may have backed off for as long as its fault lasted
+constexpr double kUndisturbed = 1;   // ms that either end may be late in a trial that counts as undisturbed
 
 double at(std::vector<double> sorted, double part) {
   std::sort(sorted.begin(), sorted.end());
@@ -37,12 +45,16 @@ Result<Json> gaps(Lab& lab, const std::string& target, int trials, const tools::
   const auto r = tools::run_story(
       lab, {{"h0", "h1"}}, phases, [](auto...) {}, settings);
   if (!r) return r.error();
-  std::vector<double> gap[2], late;  // [0]: whole, [1]: failing
+  std::vector<double> gap[2], late, calm;  // [0]: whole, [1]: failing
   for (std::size_t i = 0; i + 1 < r->phases.size(); ++i) {
     gap[i % 2].push_back(static_cast<double>(r->phases[i].longest_gap_ns) / 1e6);
-    if (i % 2 == 1) late.push_back(static_cast<double>(r->phases[i].late_ns) / 1e6);
+    if (i % 2 == 0) continue;
+    late.push_back(static_cast<double>(r->phases[i].late_ns) / 1e6);
+    if (late.back() < kUndisturbed) calm.push_back(gap[1].back());
   }
   return Json{{"fails", target},
+              {"undisturbed_trials", calm.size()},
+              {"gap_ms_median_undisturbed", calm.empty() ? Json() : Json(at(calm, 0.5))},
               {"trials", trials},
               {"gap_ms_median", at(gap[1], 0.5)},
               {"gap_ms_p95", at(gap[1], 0.95)},
@@ -74,9 +86,56 @@ Result<Json> planes_down(Lab& lab, std::uint64_t rate, const tools::BulkSettings
   return out;
 }
 
+/// The same faults under a stream of another protocol. Its plane is 0, its T1 the one that carries it then.
+Result<Json> peer_gaps(Lab& lab, const topo::Topology& topo, bench::Protocol protocol, bool plane,
+                       int trials) {
+  auto stream = bench::Stream::start(lab, topo, protocol);
+  if (!stream) return stream.error();
+  std::vector<double> gaps;
+  for (int i = 0; i < trials; ++i) {
+    std::this_thread::sleep_for(kPeerSettle);
+    const std::string link = "p0.t0.0-p0.t1." + std::to_string(bench::busiest_uplink(lab, topo));
+    stream->take_gap_ms();
+    if (auto failed = lab.fail(plane ? "p0" : link, true); !failed) return failed.error();
+    std::this_thread::sleep_for(kPeerWatch);
+    gaps.push_back(stream->take_gap_ms());
+    if (auto healed = lab.heal(); !healed) return healed.error();
+    if (!stream->wait_for_data(kPeerReturns))
+      return Error{ETIMEDOUT, "a stream did not return after its fault"};
+  }
+  return Json{{"trials", trials}, {"gap_ms_median", at(gaps, 0.5)}, {"gap_ms_p95", at(gaps, 0.95)}};
+}
+
+/// What a stream carries while everything works, Gb/s.
+Result<double> peer_rate(Lab& lab, const topo::Topology& topo, bench::Protocol protocol) {
+  auto stream = bench::Stream::start(lab, topo, protocol);
+  if (!stream) return stream.error();
+  std::this_thread::sleep_for(kPeerSettle);
+  const std::uint64_t before = stream->bytes();
+  const auto began = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(2 * kPeerWatch);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  return static_cast<double>(stream->bytes() - before) * 8e-9 / took.count();
+}
+
+Json peers(Lab& lab, const topo::Topology& topo, int trials) {
+  Json out;
+  for (const auto& [name, protocol] :
+       {std::pair{"tcp", bench::Protocol::tcp}, {"mptcp", bench::Protocol::mptcp}}) {
+    const auto rate = peer_rate(lab, topo, protocol);
+    out[name]["gbps"] = rate ? Json(*rate) : Json(rate.error().what);
+    for (const bool plane : {false, true}) {
+      const auto gaps = peer_gaps(lab, topo, protocol, plane, trials);
+      out[name][plane ? "plane" : "path"] = gaps ? *gaps : Json(gaps.error().what);
+      (void)lab.heal();
+    }
+  }
+  return out;
+}
+
 int fail(const Error& error) { return std::fprintf(stderr, "lab_failover: %s\n", error.what.c_str()), 1; }
 
-int run(int trials, const std::string& rate_text) {
+int run(int trials, int peer_trials, const std::string& rate_text) {
   const auto rate = topo::parse_rate(rate_text);
   if (!rate) return fail(rate.error());
   const auto fabric = topo::Topology::make({.planes = kPlanes,
@@ -98,6 +157,7 @@ int run(int trials, const std::string& rate_text) {
   auto planes = planes_down(*lab, *rate, {});
   if (!planes) return fail(planes.error());
   out["planes_down"] = *planes;
+  if (peer_trials > 0) out["peers"] = peers(*lab, *fabric, peer_trials);
   std::printf("%s\n", out.dump(2).c_str());
   return 0;
 }
@@ -107,13 +167,16 @@ int run(int trials, const std::string& rate_text) {
 
 int main(int argc, char** argv) {
   CLI::App app{"what faults cost a transfer in a lab of kernels; one JSON object"};
-  int trials = 20;
+  int trials = 20, peer_trials = 5;
   std::string rate = "1G";
   bool json = true;
   app.add_option("--trials", trials, "of each fault")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--peer-trials", peer_trials, "of each fault, for TCP and for MPTCP; 0: without them")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
   app.add_option("--rate", rate, "of every NIC port")->capture_default_str();
   app.add_flag("--json", json, "the only form there is");
   app.footer("Example: lab_failover --trials 20 --rate 1G");
   CLI11_PARSE(app, argc, argv);
-  return mrc::run(trials, rate);
+  return mrc::run(trials, peer_trials, rate);
 }

@@ -1,10 +1,11 @@
 // How soon the mapper names a cable that silently swallows everything, and what it costs a node while nothing
 // is wrong.
 //
-//   mapper_naming [trials]
+//   mapper_naming [--trials 40] [--json]
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "tools/map_nodes.h"
 
@@ -36,7 +37,10 @@ struct Bench {
 
 double ms(Duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
-void measure_cost(Bench& b, tools::MapNodes& nodes) {
+using Json = nlohmann::ordered_json;
+
+Json measure_cost(Bench& b, tools::MapNodes& nodes) {
+  Json out = Json::array();
   const auto before = nodes.reports();
   const Time began = map::Mapper::now();
   b.run_until(nodes, began + 5s, false);
@@ -44,19 +48,19 @@ void measure_cost(Bench& b, tools::MapNodes& nodes) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const auto& after = nodes.reports()[i];
     const auto sent = after.counters[map::Count::sent] - before[i].counters[map::Count::sent];
-    std::printf(
-        "h%zu: %.0f probes/s, %.2f %% of one core (the lab's switches forward in the sender's time)\n", i,
-        static_cast<double>(sent) / seconds, ms(after.cpu - before[i].cpu) / seconds / 10);
+    out.push_back({{"probes_per_second", static_cast<double>(sent) / seconds},
+                   {"percent_of_a_core", ms(after.cpu - before[i].cpu) / seconds / 10}});
   }
+  return out;
 }
 
-int measure(int trials) {
+int measure(int trials, bool json) {
   Bench b;
   auto lab = lab::Lab::start(b.topo, {});
   if (!lab) return std::fprintf(stderr, "%s\n", lab.error().what.c_str()), 1;
   auto nodes = tools::MapNodes::start(*lab, b.topo, b.settings);
   if (!nodes) return std::fprintf(stderr, "%s\n", nodes.error().what.c_str()), 1;
-  measure_cost(b, *nodes);
+  const Json cost = measure_cost(b, *nodes);
   std::vector<double> took;
   int wrong = 0;
   for (int i = 0; i < trials; ++i) {
@@ -72,6 +76,17 @@ int measure(int trials) {
     b.run_until(*nodes, map::Mapper::now() + 2s, true);
   }
   std::sort(took.begin(), took.end());
+  const Json out = {{"nodes", cost},
+                    {"trials", trials},
+                    {"named_ms_median", took[took.size() / 2]},
+                    {"named_ms_p95", took[took.size() * 95 / 100]},
+                    {"named_ms_longest", took.back()},
+                    {"named_wrong", wrong}};
+  if (json) return std::printf("%s\n", out.dump(2).c_str()), 0;
+  for (std::size_t i = 0; i < cost.size(); ++i)
+    std::printf(
+        "h%zu: %.0f probes/s, %.2f %% of one core (the lab's switches forward in the sender's time)\n", i,
+        cost[i]["probes_per_second"].get<double>(), cost[i]["percent_of_a_core"].get<double>());
   std::printf("%d trials: named after %.1f ms (median), %.1f ms (p95), %.1f ms (longest); %d named wrong\n",
               trials, took[took.size() / 2], took[took.size() * 95 / 100], took.back(), wrong);
   return 0;
@@ -80,4 +95,13 @@ int measure(int trials) {
 }  // namespace
 }  // namespace mrc
 
-int main(int argc, char** argv) { return mrc::measure(argc > 1 ? std::max(1, std::atoi(argv[1])) : 40); }
+int main(int argc, char** argv) {
+  CLI::App app{"how soon the mapper names a dead cable, and what it costs a node"};
+  int trials = 40;
+  bool json = false;
+  app.add_option("--trials", trials, "cables failed")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_flag("--json", json, "one JSON object");
+  app.footer("Example: mapper_naming --trials 20");
+  CLI11_PARSE(app, argc, argv);
+  return mrc::measure(trials, json);
+}

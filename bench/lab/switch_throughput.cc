@@ -4,15 +4,17 @@
 // receives and sends) moves them to the other. Rates are per second of the mover's CPU time, so that a busy
 // machine does not spoil them; the wall clock's are printed beside.
 //
-//   switch_throughput [seconds per run] [frame bytes]
+//   switch_throughput [--seconds 2] [--bytes 1024] [--json]
 #include <sched.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "lab/switch_loop.h"
@@ -147,26 +149,42 @@ void print(const char* what, const Figure& f, std::size_t size) {
               f.per_second / 1e6);
 }
 
-int main_program(int argc, char** argv) {
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
-  const std::size_t size = argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 1024;
+int main_program(double seconds, std::size_t size, bool json) {
   if (!make_namespace()) {
     std::fprintf(stderr, "this machine forbids user and network namespaces\n");
     return 1;
   }
   const auto topo = *topo::Topology::make({.planes = 1, .tiers = 1, .t0 = 1, .hosts_per_t0 = 2});
   const Bytes frame = make_frame(topo, size);
-  std::printf("frames of %zu bytes, %g s each, three times in turn\n", frame.size(), seconds);
+  if (!json) std::printf("frames of %zu bytes, %g s each, three times in turn\n", frame.size(), seconds);
+  nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
   for (int i = 0; i < 3; ++i) {
     const Figure bare = bare_ports(frame, seconds), sw = through_switch(topo, frame, seconds);
+    rounds.push_back({{"bare_mpps", bare.per_cpu_second / 1e6},
+                      {"switch_mpps", sw.per_cpu_second / 1e6},
+                      {"ratio", sw.per_cpu_second / bare.per_cpu_second}});
+    if (json) continue;
     print("bare ports", bare, frame.size());
     print("mrc switch", sw, frame.size());
     std::printf("ratio        %7.3f\n", sw.per_cpu_second / bare.per_cpu_second);
   }
+  const nlohmann::ordered_json out = {{"frame_bytes", frame.size()}, {"rounds", rounds}};
+  if (json) std::printf("%s\n", out.dump(2).c_str());
   return 0;
 }
 
 }  // namespace
 }  // namespace mrc::lab
 
-int main(int argc, char** argv) { return mrc::lab::main_program(argc, argv); }
+int main(int argc, char** argv) {
+  CLI::App app{"frames per second through `mrc switch` on one core, beside those through its bare ports"};
+  double seconds = 2;
+  std::size_t bytes = 1024;
+  bool json = false;
+  app.add_option("--seconds", seconds, "of each run")->check(CLI::Range(0.1, 60.0))->capture_default_str();
+  app.add_option("--bytes", bytes, "of each frame")->check(CLI::Range(256, 8192))->capture_default_str();
+  app.add_flag("--json", json, "one JSON object");
+  app.footer("Example: switch_throughput --seconds 1");
+  CLI11_PARSE(app, argc, argv);
+  return mrc::lab::main_program(seconds, bytes, json);
+}
