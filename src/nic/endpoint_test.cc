@@ -139,5 +139,22 @@ TEST(Endpoint, AnAnswerNobodyAskedForIsStale) {
   EXPECT_EQ(pair.a.nic.handle(pair.now, answer, {.port = PortId(1)}, pair.b.gid, {}), Verdict::stale);
 }
 
+TEST(Endpoint, AnAnswerOfSomebodyElseIsStale) {
+  Pair pair;
+  const EndpointWork work{.to = pair.b.gid, .ev = Ev(0xC000), .port = PortId(1), .cookie = 1};
+  ASSERT_EQ(pair.a.nic.post_endpoint(pair.now, work), 0);
+  Departure asked;
+  ASSERT_TRUE(pair.a.nic.poll_transmit(pair.now, PortMask(~0u), asked));
+  wire::Packet answer;
+  answer.dqpn = kEndpointQpn;
+  answer.psn = asked.transmit.packet.psn;
+  answer.body = wire::EndpointResponse{};
+  EXPECT_EQ(pair.a.nic.handle(pair.now, answer, {.port = PortId(1)}, address_of(99), {}), Verdict::stale);
+  EXPECT_EQ(pair.a.nic.verdicts()[Verdict::stale], 1u);
+  EXPECT_TRUE(pair.a.diary.endpoint_results.empty());
+  EXPECT_EQ(pair.a.nic.handle(pair.now, answer, {.port = PortId(1)}, pair.b.gid, {}), Verdict::ok);
+  EXPECT_EQ(pair.a.diary.endpoint_results.size(), 1u);
+}
+
 }  // namespace
 }  // namespace mrc::nic::testing

@@ -1,5 +1,5 @@
-// R11: an incast and its victim, over switches of ours that trim and mark. Windows are fixed: software's
-// round trips, milliseconds on a busy machine, are not what the default congestion control aims at.
+// Congestion over switches of ours, which trim and mark, under the default congestion control. R11: an incast
+// and its victim. R8: two flows, of whose two paths one is slow.
 #include <nlohmann/json.hpp>
 
 #include "hosts.h"
@@ -43,18 +43,49 @@ TEST(LabIncast, TrimsAndLeavesTheVictimAlone) {
   MRC_LAB_OR_SKIP(lab, *fabric, settings);
   // The victim goes to the rack of the incast's target, from the rack of its senders.
   const std::vector<tools::TransferEnds> transfers = {{"h3", "h5"}, {"h0", "h4"}, {"h1", "h4"}, {"h2", "h4"}};
-  const auto result =
-      tools::run_story(lab, transfers, {{"incast", {}, kSeconds}}, [](auto...) {},
-                       {.message_bytes = 32 * 1024, .slots = 4, .window = 64 * 1024, .evs = 4});
+  const auto result = tools::run_story(lab, transfers, {{"incast", {}, kSeconds}}, [](auto...) {},
+                                       {.message_bytes = 32 * 1024, .slots = 8, .evs = 4});
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_TRUE(result->flawless());
-  for (const tools::Ends& sender : result->others)
+  // The victim's port is its own: it keeps a whole share where three share one.
+  std::uint64_t together = 0;
+  for (const tools::Ends& sender : result->others) {
+    together += sender.sender.bytes;
     EXPECT_GT(result->sender.bytes, sender.sender.bytes) << "an incast sender got more than the victim";
+    EXPECT_GT(sender.sender.messages, 0u);
+  }
+  EXPECT_GT(result->sender.bytes, together / 2) << "the victim shares the fate of the incast";
   const auto t0 = counters_of(lab, "p0.t0.1");
   ASSERT_TRUE(t0.contains("ports")) << t0.dump();
   EXPECT_GT(t0["ports"][0]["trims"].get<int>(), 0) << t0.dump();
   EXPECT_EQ(t0["ports"][0]["marks"].get<int>(), 0) << "a mark toward a host";
   EXPECT_LT(t0["ports"][1]["trims"].get<int>(), t0["ports"][0]["trims"].get<int>()) << "the victim's port";
+}
+
+// R8: marks lead both flows away from the slow path, and nobody is told.
+TEST(LabIncast, MarksLeadAwayFromASlowPath) {
+  const auto fabric = topo::Topology::make({.planes = 1,
+                                            .tiers = 2,
+                                            .t0 = 2,
+                                            .t1 = 2,
+                                            .hosts_per_t0 = 2,
+                                            .host_link = {.bits_per_second = kRate},
+                                            .t0_t1 = {.bits_per_second = 2 * kRate}});
+  ASSERT_TRUE(fabric) << fabric.error().what;
+  lab::LabSettings settings;
+  settings.wiring.soft = {topo::Tier::t0, topo::Tier::t1};
+  settings.wiring.tuning.link.data_limit = 80'000;
+  MRC_LAB_OR_SKIP(lab, *fabric, settings);
+  const auto slow = [](Lab& l) { return l.rate("p0.t0.0>p0.t1.0", kRate / 4); };
+  const auto result = tools::run_story(lab, {{"h0", "h2"}, {"h1", "h3"}}, {{"one slow path", slow, kSeconds}},
+                                       [](auto...) {}, {.message_bytes = 32 * 1024, .slots = 8, .evs = 8});
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_TRUE(result->flawless());
+  const auto t0 = counters_of(lab, "p0.t0.0");
+  ASSERT_TRUE(t0.contains("ports")) << t0.dump();
+  const auto& up = t0["ports"];  // two hosts, then the uplinks
+  EXPECT_GT(up[2]["marks"].get<int>(), 0) << t0.dump();
+  EXPECT_GT(up[3]["bytes"].get<std::uint64_t>(), up[2]["bytes"].get<std::uint64_t>()) << t0.dump();
 }
 
 }  // namespace
