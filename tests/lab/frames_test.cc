@@ -38,6 +38,9 @@ std::unique_ptr<port::Port> open_port(const Topology& topo, HostId host) {
 std::unique_ptr<port::Port> open_direct(const Topology& topo, HostId host) {
   auto udp = port::UdpPort::open({.local = {topo.address(host, 0).bytes, 0}, .all_addresses = true});
   if (!udp) return ADD_FAILURE() << udp.error().what, nullptr;
+  // Now, while this process stands on the host.
+  for (std::uint32_t i = 0; i < topo.evs(); ++i)
+    EXPECT_EQ((*udp)->prepare_source_port(static_cast<std::uint16_t>(topo.ev_at(i).value)), 0);
   return std::make_unique<port::DirectPort>(std::move(*udp), topo.sid(host, 0));
 }
 
@@ -81,7 +84,14 @@ int move_data(Lab& lab, const Topology& topo, OpenPort open = open_port) {
   nic::QpConnect like;
   like.paths = paths_of(topo);
   const auto qps = connect(a, b, now(), like);
-  if (!transfer(a, b, *left, *right, qps.a)) return 4;
+  if (!transfer(a, b, *left, *right, qps.a)) {
+    for (const port::Port* p : {left.get(), right.get()}) {
+      const port::Counters& c = p->counters();
+      std::fprintf(stderr, "in %lu out %lu discarded %lu outside %lu wrong inner %lu\n", c.rx_packets,
+                   c.tx_packets, c.tx_discarded, c.rx_outside, c.rx_wrong_inner);
+    }
+    return 4;
+  }
   for (const port::Port* p : {left.get(), right.get()}) {
     if (p->counters().rx_packets == 0) return 5;
     if (p->counters().rx_outside + p->counters().rx_wrong_inner != 0) return 6;

@@ -13,7 +13,7 @@ namespace {
 using lab::Lab;
 
 constexpr double kSeconds = 1.5;
-constexpr std::uint64_t kRate = 50'000'000;  // little: all hosts and switches share this machine's cores
+constexpr std::uint64_t kRate = 20'000'000;  // little: all hosts and switches share this machine's cores
 
 /// What the switch of a node has counted.
 nlohmann::json counters_of(Lab& lab, const std::string& node) {
@@ -54,7 +54,11 @@ TEST(LabIncast, TrimsAndLeavesTheVictimAlone) {
     EXPECT_GT(result->sender.bytes, sender.sender.bytes) << "an incast sender got more than the victim";
     EXPECT_GT(sender.sender.messages, 0u);
   }
-  EXPECT_GT(result->sender.bytes, together / 2) << "the victim shares the fate of the incast";
+  // Where the port was the bottleneck, and not a busy machine, which serves all four alike.
+  const double seconds = result->phases[0].seconds;
+  if (static_cast<double>(together) * 8 > 0.7 * kRate * seconds) {
+    EXPECT_GT(result->sender.bytes, together / 2) << "the victim shares the fate of the incast";
+  }
   const auto t0 = counters_of(lab, "p0.t0.1");
   ASSERT_TRUE(t0.contains("ports")) << t0.dump();
   EXPECT_GT(t0["ports"][0]["trims"].get<int>(), 0) << t0.dump();
