@@ -59,7 +59,7 @@ int open_socket(Protocol protocol) {
 /// The server names its other addresses; the client opens a subflow to each, which the routes put on its
 /// plane.
 int allow_subflows(const topo::Topology& topo, bool server) {
-  std::string script = "ip mptcp limits set subflow 7 add_addr_accepted 7";
+  std::string script = "ip mptcp endpoint flush && ip mptcp limits set subflow 7 add_addr_accepted 7";
   for (std::uint32_t p = 1; server && p < topo.planes(); ++p)
     script += " && ip mptcp endpoint add " + to_string(topo.address(topo::HostId(1), p)) + " dev p" +
               std::to_string(p) + " signal";
@@ -93,7 +93,8 @@ Result<Stream> Stream::start(lab::Lab& lab, const topo::Topology& topo, Protocol
   out.processes_.push_back(fork_on(lab, "h1", [&] {
     const int listener = open_socket(protocol), on = 1;
     ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const sockaddr_in6 at = address(topo, 1, 0);
+    sockaddr_in6 at = address(topo, 1, 0);
+    at.sin6_addr = in6addr_any;  // subflows come to the other planes' addresses
     if (::bind(listener, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
         ::listen(listener, 1) != 0)
       return 1;
