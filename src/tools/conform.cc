@@ -17,6 +17,7 @@
 #include "tools/commands.h"
 #include "tools/conform_agent.h"
 #include "tools/conform_remote.h"
+#include "tools/progress_line.h"
 #include "tools/verb_set.h"
 #include "tools/wire_options.h"
 
@@ -60,8 +61,9 @@ Result<conform::Captures> write_captures(const conform::Report& report, const st
   return files;
 }
 
-Status write_report(const conform::Report& report, const conform::Captures& captures,
-                    const std::string& path) {
+Status write_report(const conform::Report& report, conform::Captures captures, const std::string& path) {
+  const fs::path folder = fs::absolute(path).parent_path();  // links lead from where the report lies
+  for (auto& [check, file] : captures) file = fs::absolute(file).lexically_relative(folder).string();
   std::ofstream out(path);
   out << (path.ends_with(".html") ? to_html(report, captures) : to_markdown(report, captures));
   return out.flush() ? Status(Done{}) : Error{errno, "can't write " + path + ": " + std::strerror(errno)};
@@ -72,10 +74,14 @@ int test(const ConformOptions& o, conform::Edge& edge, conform::Device& device, 
   const auto checks = conform::select_checks(o.selection);
   if (!checks) return complain(checks.error());
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
+  ProgressLine progress(o.json);  // otherwise the table itself grows
+  std::size_t ended = 0;
   const auto show = [&](const conform::CheckResult& r) {
+    progress.show(std::to_string(++ended) + " of " + std::to_string(checks->size()) + " checks");
     if (!o.json) std::fputs(row(r, colour).c_str(), stdout), std::fflush(stdout);
   };
   conform::Report report = run_checks(*checks, edge, device, o.bench, show);
+  progress.clear();
   report.device = who;
   const auto captures = write_captures(report, o.captures);
   if (!captures) return complain(captures.error());

@@ -6,6 +6,7 @@
 
 #include "tools/commands.h"
 #include "tools/map_report.h"
+#include "tools/progress_line.h"
 #include "tools/topology_options.h"
 
 namespace mrc::tools {
@@ -30,12 +31,15 @@ int failed(const Error& error) {
 class Display {
  public:
   Display(const MapOptions& o, const topo::Topology& topo, const map::Survey& survey, Time began)
-      : o_(o), picture_{topo, survey, {}, {}, began} {}
+      : o_(o), picture_{topo, survey, {}, {}, began}, progress_(!o.watch) {}
 
   void events() {
     const auto& survey = picture_.survey;
     const std::uint64_t fresh = std::min<std::uint64_t>(survey.events() - seen_, survey.history().size());
     seen_ = survey.events();
+    const auto gone = (map::Mapper::now() - picture_.began) / 1s;
+    progress_.show("mapping, " + std::to_string(gone) + " of " +
+                   std::to_string(static_cast<int>(o_.seconds)) + " s");
     if (!o_.watch) return;
     for (std::size_t i = survey.history().size() - fresh; i < survey.history().size(); ++i) {
       const map::Event& e = survey.history()[i];
@@ -44,6 +48,7 @@ class Display {
     if (fresh > 0) std::fflush(stdout);
   }
   void end(const std::vector<NodeReport>& nodes, Duration ran) {
+    progress_.clear();
     picture_.nodes = nodes;
     picture_.ran = ran;
     std::printf("%s", (o_.json ? map_json(picture_) + "\n" : map_text(picture_, o_.links)).c_str());
@@ -53,6 +58,7 @@ class Display {
  private:
   const MapOptions& o_;
   MapPicture picture_;
+  ProgressLine progress_;
   std::uint64_t seen_ = 0;
 };
 

@@ -82,7 +82,9 @@ class ConformOnTheWire(unittest.TestCase):
             dumped = subprocess.run([MRC, "dump", check["capture"]], capture_output=True, text=True)
             self.assertEqual(dumped.returncode, 0)
             self.assertIn("write_first", dumped.stdout)
-            self.assertIn("MRC-RSP-005", pathlib.Path(page).read_text())
+            text = pathlib.Path(page).read_text()
+            self.assertIn("MRC-RSP-005", text)
+            self.assertIn("(captures/sack_by_bytes.pcap)", text)
 
     def test_nobody_there(self):
         with tempfile.TemporaryDirectory() as folder:
