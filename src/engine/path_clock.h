@@ -52,6 +52,13 @@ class PathClock {
   }
   /// The longest of the last one to two windows of samples, over all EVs: answers come back by any path.
   Duration longest() const { return std::max(recent_[0], recent_[1]); }
+  /// A round trip, measured: for those who look on.
+  void note_rtt(Duration sample) {
+    const auto ns = static_cast<std::int64_t>(std::clamp<std::int64_t>(sample.count(), 1, UINT32_MAX));
+    smoothed_ += static_cast<std::uint32_t>(smoothed_ == 0 ? ns : (ns - std::int64_t{smoothed_}) / 8);
+  }
+  /// Smoothed over eight samples; zero before the first.
+  Duration rtt() const { return Duration(smoothed_); }
   /// Nothing was ever measured.
   bool is_guess() const { return samples_ == 0; }
   std::size_t bytes() const { return arrived_.bytes() + delay_.bytes(); }
@@ -77,6 +84,7 @@ class PathClock {
   Duration
       recent_[2];  // longest of this window of samples, and of the one before; a guess until the first sample
   std::uint32_t samples_ = 0;
+  std::uint32_t smoothed_ = 0;  // ns
 };
 
 }  // namespace mrc::engine

@@ -68,7 +68,7 @@ class Requestor {
   const Flight& flight() const { return flight_; }
   Psn window_end() const { return flight_.base() + window_; }  // first PSN beyond the window
   Duration longest_delay() const { return clock_.longest(); }
-  Duration rtt() const { return rtt_; }  // smoothed over eight samples; zero before the first
+  Duration rtt() const { return clock_.rtt(); }
   const SendQueue& queue() const { return queue_; }
   std::size_t bytes() const { return clock_.bytes() + flight_.bytes(); }
 
@@ -129,7 +129,6 @@ class Requestor {
   Ticks heard_;                      // when the newest acknowledged transmission left
   std::uint32_t rcvd_units_ = 0;     // the peer's byte counter, as last reported
   std::uint32_t unasked_bytes_ = 0;  // sent since the last ack request
-  Duration rtt_{};
   std::int64_t charged_ = 0;         // bytes that this QP holds of the congestion window
   std::uint16_t window_;             // PSNs past the cumulative acknowledgement
   std::uint8_t retries_ = 0;

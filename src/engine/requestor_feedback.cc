@@ -131,7 +131,7 @@ void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration
   rcvd_units_ = sack.rcvd_bytes;
   const std::uint64_t newly = std::uint64_t{units} * 256;
   charged_ -= static_cast<std::int64_t>(newly);
-  if (rtt) rtt_ += rtt_ == Duration::zero() ? *rtt : (*rtt - rtt_) / 8;
+  if (rtt) clock_.note_rtt(*rtt);
   const std::uint64_t before = congestion_.window();
   congestion_.on_sack(now, {.newly = newly,
                             .rtt = rtt,
