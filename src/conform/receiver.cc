@@ -25,7 +25,7 @@ std::optional<Arrival> Receiver::take(Duration within) {
     Arrival a{heard->at,   heard->psn() - bench_.target().psn,
               heard->ev(), heard->parsed.envelope.traffic_class,
               *write,      false};
-    a.again = std::any_of(seen_.begin(), seen_.end(), [&](const Arrival& s) { return s.psn == a.psn; });
+    a.again = !psns_.insert(a.psn).second;
     bytes_ += engine::cc_bytes(*write);
     seen_.push_back(a);
     return a;
@@ -47,6 +47,12 @@ std::vector<Arrival> Receiver::take_all(std::size_t count) {
   }
   answers_probe = answers;
   return fresh;
+}
+
+void Receiver::drain() {
+  const Time deadline = bench_.now() + bench_.settings().answer;
+  while (bench_.now() < deadline && take(bench_.settings().quiet)) {
+  }
 }
 
 void Receiver::place(const Arrival& a) {

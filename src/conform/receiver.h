@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "conform/bench.h"
@@ -29,6 +30,9 @@ class Receiver {
   /// take.
   std::vector<Arrival> take_all(std::size_t count);
 
+  /// Until the device is silent; not for ever.
+  void drain();
+
   void place(const Arrival& arrival);
   void sack(const Arrival& trigger, wire::SackMark mark = wire::SackMark::none);
   void nack(const Arrival& about, wire::NackReason reason);
@@ -51,6 +55,7 @@ class Receiver {
   Bench& bench_;
   engine::ReceiveWindow window_;
   std::vector<Arrival> seen_;
+  std::set<int> psns_;
   std::uint64_t bytes_ = 0;
 };
 
