@@ -20,11 +20,13 @@ set(MRC_ARROWS
   "conform: base wire engine nic port datapath"
   "verbs: base wire engine nic port datapath node lib"
   "lab: base wire port topo fabric node"
+  "view: base wire engine nic port topo fabric sim scenario node lab"
+  "web: base port http topo view node"
   "map: base wire engine port topo node"
   "daemon: base wire engine nic port datapath topo node lib map http"
   "nccl: base"
   "collective: base"
-  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective http conform"
+  "tools: base wire engine pair nic port datapath topo fabric sim scenario node lib verbs lab map collective http conform view web"
 )
 
 # mrc_module(NAME [WHOLE] [LINK libs...] [TEST_LINK libs...])

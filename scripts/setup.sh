@@ -14,6 +14,8 @@ wanted_packages() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' scripts/packages | t
 missing_packages() {
   local name
   for name in $(wanted_packages); do
+    # Node.js from elsewhere brings npm along, and Debian's npm would not go with it.
+    [ "$name" != npm ] || ! command -v npm >/dev/null || continue
     dpkg-query -W -f '${db:Status-Status} ' "$name" 2>/dev/null | grep -qw installed || echo "$name"
   done
 }

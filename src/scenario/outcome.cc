@@ -127,6 +127,7 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   world.run([&](const sim::Progress& p) {
     meter.note(p);
     if (wanted.samples && series.due(p.now)) series.take(world, p);
+    if (wanted.look) wanted.look(world, p);
     out.ended = p.now;
     return !on_progress || on_progress(p);
   });

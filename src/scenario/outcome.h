@@ -68,6 +68,8 @@ struct Outcome {
 struct Wanted {
   bool samples = false;
   bool all_links = false;
+  /// Called between windows, with all threads at rest.
+  std::function<void(sim::World&, const sim::Progress&)> look;
 };
 
 /// Between windows, for whoever shows progress; false stops the run.

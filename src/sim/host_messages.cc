@@ -30,6 +30,15 @@ void HostNode::revive(Connection& c) {
   for (std::uint16_t q = 0; q < c.qps.size(); ++q) c.qps[q].qp = make_qp(c.peer, index, q);
 }
 
+void HostNode::visit_qps(const QpVisitor& visit) {
+  for (Connection& c : connections_) {
+    if (!c.alive) continue;
+    for (const PairQp& q : c.qps) {
+      if (q.qp != nullptr) visit(c.peer, *q.qp);
+    }
+  }
+}
+
 // Both ends make their QP when they first need it: whoever sends, when it posts; the other, when a packet
 // comes.
 nic::Qp* HostNode::make_qp(Host peer, std::uint32_t connection, std::uint16_t place) {

@@ -21,6 +21,7 @@ class HostNode final : public ProgramHost, private nic::CongestionMaker {
 
   nic::Nic& nic() { return nic_; }
   std::vector<QpCount> qp_counts() override;
+  void visit_qps(const QpVisitor& visit) override;
   void set_port(topo::Plane plane, bool up, Ps now) override {
     nic_.set_port(engine_time(now), topo::nic_port(plane), up);
   }

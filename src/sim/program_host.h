@@ -3,6 +3,7 @@
 // (host_node.h), or the RoCEv2 baseline (roce_host.h).
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,9 @@ class ProgramHost : protected Actions {
   const fabric::Link& port(topo::Plane plane) const { return ports_[plane]; }
   /// A fault at one of its own ports that both ends notice.
   virtual void set_port(topo::Plane plane, bool up, Ps now) = 0;
+  /// QPs of the MRC NIC that are alive, and whom they speak to.
+  using QpVisitor = std::function<void(Host peer, nic::Qp& qp)>;
+  virtual void visit_qps(const QpVisitor&) {}
   /// Of each QP that it has or had.
   virtual std::vector<QpCount> qp_counts() = 0;
 

@@ -36,7 +36,7 @@ World::World(const topo::Topology& topo, const WorldSettings& settings, Workload
   crew_ = std::make_unique<Crew<World>>(*this, layout());
   tallies_.resize(crew_->layout().shards);
   make_nodes();
-  schedule_strokes();
+  schedule_strokes(0);
 }
 
 // Only the nodes of this process exist.
@@ -114,8 +114,8 @@ void World::tell(std::uint32_t node, Ps when, std::uint32_t stroke) {
   lane.deliver(node, {when, signal_via(stroke_sender(topo_, stroke)), slot});
 }
 
-void World::schedule_strokes() {
-  for (std::uint32_t i = 0; i < settings_.strokes.size(); ++i) {
+void World::schedule_strokes(std::uint32_t first) {
+  for (std::uint32_t i = first; i < settings_.strokes.size(); ++i) {
     const Stroke& s = settings_.strokes[i];
     const topo::Attachment sender = topo_.sender(s.hop), receiver = topo_.receiver(s.hop);
     tell(node_number(topo_, sender.node), s.when, i);
@@ -169,11 +169,28 @@ Tally World::own_total() const {
   return sum;
 }
 
+void World::strike_soon(std::vector<Stroke> strokes) {
+  MRC_CHECK(settings_.ranks == nullptr);
+  soon_.insert(soon_.end(), strokes.begin(), strokes.end());
+}
+
+// The window that begins is as good as begun: the first that can be told anything new is the one after it.
+void World::add_soon(Ps begin) {
+  const auto first = static_cast<std::uint32_t>(settings_.strokes.size());
+  for (Stroke& s : soon_) {
+    s.when = begin + crew_->layout().window;
+    settings_.strokes.push_back(s);
+  }
+  soon_.clear();
+  schedule_strokes(first);
+}
+
 bool World::proceed(Ps begin) {
   if (settings_.ranks != nullptr) total_ = add_over(*settings_.ranks, own_total());
   const Tally t = total();
   const Ps until = began_ ? now_ + crew_->layout().window : 0;
   bool enough = watch_ && !watch_({now_, until, t});
+  add_soon(begin);
   if (settings_.ranks != nullptr && watch_) {
     std::int64_t stops = enough;
     settings_.ranks->add({&stops, 1});

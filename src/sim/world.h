@@ -44,6 +44,10 @@ class World {
   /// Until all messages are through, or the end, or `watch` has seen enough.
   void run(Watch watch = {});
 
+  /// More faults, for whoever watches: they strike in the second window from now, whatever their `when`.
+  /// REQUIRES: called from the watch, all nodes in this process.
+  void strike_soon(std::vector<Stroke> strokes);
+
   const topo::Topology& topo() const { return topo_; }
   const HostPlan& plan() const { return *plan_; }
   const LinkPlan& links() const { return links_; }
@@ -76,7 +80,8 @@ class World {
   const HostLog& log_of(Host host) const;
   std::unique_ptr<ProgramHost> make_host(Host host);
   Layout layout() const;
-  void schedule_strokes();
+  void schedule_strokes(std::uint32_t first);
+  void add_soon(Ps begin);
   void tell(std::uint32_t node, Ps when, std::uint32_t stroke);
   void apply(fabric::Link& link, const Stroke& s);
 
@@ -91,6 +96,7 @@ class World {
   std::unique_ptr<Elsewhere> elsewhere_;  // after gather()
   Tally total_;                           // of all processes
   Watch watch_;
+  std::vector<Stroke> soon_;
   Ps now_ = 0;          // the present window
   bool began_ = false;  // there was one
   bool stopped_early_ = false;

@@ -31,8 +31,10 @@ using Run = std::function<int()>;
   X(perf, "bandwidth, latency and message rate of writes between two hosts") \
   X(sim, "a fabric of any size with its NICs and traffic, in simulated time") \
   X(storm, "seeded worlds of trouble for two engines, judged by oracles") \
+  X(top, "devices, ports, planes and queue pairs, live in a terminal") \
   X(topo, "a fabric as numbers: describe, check, draw, emit") \
-  X(version, "what this build is")
+  X(version, "what this build is") \
+  X(web, "a page that shows a fabric at work, to break and heal by clicking")
 // clang-format on
 
 #define MRC_COMMAND_DECLARATION(noun, summary) Run noun(CLI::App& app);

@@ -100,9 +100,10 @@ int simulate(SimOptions& o) {
 
 /// With a scenario, what it says is changed in one way only.
 std::string meaningless_option(const CLI::App& app) {
-  const std::set<std::string> meant = {"scenario",  "--set",   "--json",   "--json-file", "--flows",
-                                       "--series",  "--links", "--report", "--progress",  "--quiet",
-                                       "--threads", "--seed",  "--trace",  "--table",     "--processes"};
+  const std::set<std::string> meant = {"scenario",  "--set",         "--json",   "--json-file", "--flows",
+                                       "--series",  "--links",       "--report", "--progress",  "--quiet",
+                                       "--threads", "--seed",        "--trace",  "--table",     "--processes",
+                                       "--record",  "--record-every"};
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0 && !meant.contains(option->get_name())) return option->get_name();
   }
@@ -121,6 +122,11 @@ void add_scenario_options(CLI::App& app, SimOptions& o) {
   app.add_option("--series", out.series, "CSV, a row per moment")->group(group);
   app.add_option("--links", out.links, "CSV, a row per direction of a link")->group(group);
   app.add_option("--report", out.report, "one HTML page with plots")->group(group);
+  app.add_option("--record", o.scenario.record, "frames for `mrc web --trace` and `mrc top --trace`")
+      ->group(group);
+  app.add_option("--record-every", o.scenario.record_every, "simulated time between two frames")
+      ->group(group)
+      ->capture_default_str();
   app.add_option("--table", out.table, "CSV, a row per point of a sweep")->group(group);
   app.add_option("--processes", o.scenario.at_once, "points of a sweep at a time; 0: one per processor")
       ->group(group);

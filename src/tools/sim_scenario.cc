@@ -11,6 +11,7 @@
 #include "scenario/report.h"
 #include "sim/ranks.h"
 #include "sim/trace.h"
+#include "tools/sim_record.h"
 
 namespace mrc::tools {
 namespace {
@@ -118,11 +119,15 @@ int simulate_scenario(const ScenarioOptions& options) {
   sim::TraceSink trace(stderr);
   prepared->world.hosts.traced = options.traced;
   prepared->world.hosts.sink = &trace;
+  scenario::Wanted wanted{samples, !s.outputs.links.empty(), {}};
+  const auto record = record_scenario(options, s, *prepared, wanted);
+  if (!record) return refuse(record.error().what, kBadScenario);
   SimProgress progress(options.progress, {prepared->bytes, s.world.end, s.wall_seconds});
-  const Outcome o = scenario::run(s, *prepared, {samples, !s.outputs.links.empty()},
-                                  [&](const sim::Progress& p) { return progress.note(p); });
+  const Outcome o =
+      scenario::run(s, *prepared, wanted, [&](const sim::Progress& p) { return progress.note(p); });
   progress.clear();
   if (!o.here) return 0;  // rank 0 speaks for all
+  if (auto ok = *record ? (*record)->close() : Status(Done{}); !ok) return refuse(ok.error().what, 1);
   if (auto ok = write_all(*document, s, *prepared, o); !ok) return refuse(ok.error().what, 1);
   if (options.json) {
     std::printf("%s\n", scenario::to_json(s, o).c_str());

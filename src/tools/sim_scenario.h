@@ -21,7 +21,9 @@ struct ScenarioOptions {
   bool json = false;
   sim::Host traced = UINT32_MAX;  // its engine tells what it does, on stderr
   ProgressMode progress = ProgressMode::off;
-  unsigned at_once = 0;  // processes of a sweep; 0: as many as there are processors
+  std::string record;                 // frames for `mrc web --trace`
+  std::string record_every = "10us";  // of simulated time
+  unsigned at_once = 0;               // processes of a sweep; 0: as many as there are processors
 };
 
 /// The document with all that the command line says put into it.

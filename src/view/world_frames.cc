@@ -1,0 +1,201 @@
+#include "view/world_frames.h"
+
+#include <algorithm>
+
+#include "node/qp_facts.h"
+
+namespace mrc::view {
+namespace {
+
+using fabric::LinkState;
+using sim::Host;
+
+double rate_of(std::uint64_t bytes, std::int64_t span_ns) {
+  return span_ns > 0 ? static_cast<double>(bytes) * 8e9 / static_cast<double>(span_ns) : 0;
+}
+
+std::string text_of(const HopFault& f) {
+  char text[40];
+  switch (f.kind) {
+    case HopFault::Kind::down: return "down";
+    case HopFault::Kind::black_hole: return "swallows everything";
+    case HopFault::Kind::loss: std::snprintf(text, sizeof text, "loses %.3g %%", 100 * f.amount); return text;
+    case HopFault::Kind::rate: break;
+  }
+  std::snprintf(text, sizeof text, "at %.3g %% of its rate", 100 * f.amount);
+  return text;
+}
+
+}  // namespace
+
+void PacketSampler::on_event(const engine::Event& event) {
+  const auto* sent = std::get_if<engine::PacketSent>(&event.body);
+  if (sent == nullptr) return;
+  if (ring_.size() < kMost) {
+    ring_.push_back({event.qpn, *sent});
+  } else {
+    ring_[next_] = {event.qpn, *sent};
+    next_ = (next_ + 1) % kMost;
+  }
+}
+
+std::vector<PacketSampler::Sent> PacketSampler::take() {
+  std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(next_), ring_.end());
+  next_ = 0;
+  return std::exchange(ring_, {});
+}
+
+WorldFrames::WorldFrames(const topo::Topology& topo) : topo_(topo), hops_(2 * std::size_t{topo.links()}) {}
+
+void WorldFrames::tell(Frame& f, const char* kind, std::string what, std::string target) {
+  if (f.happenings.size() == kMostHappenings) return;
+  f.happenings.push_back({f.time_ns, kind, std::move(what), std::move(target)});
+}
+
+Frame WorldFrames::take(sim::World& world, const sim::Progress& progress, const Focus& focus,
+                        PacketSampler& packets) {
+  Frame f;
+  f.number = number_++;
+  f.time_ns = progress.now / sim::kPsPerNs;
+  f.span_ns = (progress.now - last_) / sim::kPsPerNs;
+  last_ = progress.now;
+  f.totals.goodput = rate_of(progress.total.delivered - delivered_, f.span_ns);
+  f.totals.delivered = delivered_ = progress.total.delivered;
+  f.totals.packets = progress.total.data_packets;
+  f.totals.repairs = progress.total.repairs;
+  const bool all = 2 * topo_.links() <= kMostHops;
+  f.first_hop = all ? 0 : focus.plane * 2 * topo_.links_per_plane();
+  f.load.resize(2 * std::size_t{all ? topo_.links() : topo_.links_per_plane()});
+  f.queue.resize(f.load.size());
+  if (!all) f.switch_load.resize(topo_.switches());
+  look_at_links(world, f);
+  tell_faults(f);
+  look_at_qps(world, focus.host, true, f);
+  for (Host h = 0; h < topo_.hosts() && f.qps.size() < kMostQps; ++h) {
+    if (h != focus.host) look_at_qps(world, h, false, f);
+  }
+  look_at_packets(world, focus.host, packets.take(), f);
+  return f;
+}
+
+void WorldFrames::look_at_links(sim::World& world, Frame& f) {
+  std::vector<std::uint64_t> plane_bytes(topo_.planes());
+  for (std::uint32_t i = 0; i < hops_.size(); ++i) {
+    const topo::Hop hop = topo::hop_at(i);
+    const fabric::Link& link = world.link(hop);
+    const std::uint64_t before = hops_[i].bytes;
+    if (link.counters().packets != 0 || link.counters().drops != 0) {
+      const bool told = i >= f.first_hop && i - f.first_hop < f.load.size();
+      look_at_link(link, i, told, f);
+    }
+    look_at_fault(link, i, f);
+    if (hop.direction == topo::Direction::down && topo_.kind(hop.link) == topo::LinkKind::host_t0)
+      plane_bytes[topo_.plane(hop.link)] += hops_[i].bytes - before;
+  }
+  for (const std::uint64_t bytes : plane_bytes) f.plane_rate.push_back(rate_of(bytes, f.span_ns));
+}
+
+void WorldFrames::look_at_link(const fabric::Link& link, std::uint32_t hop, bool told, Frame& f) {
+  const fabric::LinkCounters& c = link.counters();
+  Before& b = hops_[hop];
+  const double nominal = static_cast<double>(link.settings().rate.bits_per_second());
+  const std::uint8_t level = to_level(rate_of(c.bytes - b.bytes, f.span_ns) / nominal);
+  if (told) {
+    f.load[hop - f.first_hop] = level;
+    f.queue[hop - f.first_hop] =
+        to_level(static_cast<double>(link.data_depth()) / link.settings().data_limit);
+  }
+  if (!f.switch_load.empty()) {
+    const topo::Node sender = topo_.sender(topo::hop_at(hop)).node;
+    if (sender.tier != topo::Tier::host) {
+      std::uint8_t& busiest = f.switch_load[topo_.switch_number(sender)];
+      busiest = std::max(busiest, level);
+    }
+  }
+  const auto note = [&](std::uint32_t now, std::uint32_t& before, std::vector<HopCount>& list,
+                        std::uint64_t& sum) {
+    sum += now;
+    if (now != before && list.size() < kMostCounts) list.push_back({hop, now - before});
+    before = now;
+  };
+  note(c.trims, b.trims, f.trims, f.totals.trims);
+  note(c.drops + c.losses, b.lost, f.lost, f.totals.lost);
+  note(c.marks, b.marks, f.marks, f.totals.marks);
+  b.bytes = c.bytes;
+}
+
+void WorldFrames::look_at_fault(const fabric::Link& link, std::uint32_t hop, Frame& f) {
+  HopFault fault{hop};
+  if (link.state() == LinkState::up && link.loss() == 0 && link.rate() == link.settings().rate) return;
+  if (f.faults.size() == kMostFaults) return void(++f.more_faults);
+  if (link.state() == LinkState::black_hole) fault.kind = HopFault::Kind::black_hole;
+  if (link.state() == LinkState::up) {
+    const bool slow = link.loss() == 0;
+    fault.kind = slow ? HopFault::Kind::rate : HopFault::Kind::loss;
+    fault.amount = slow ? static_cast<double>(link.rate().bits_per_second()) /
+                              static_cast<double>(link.settings().rate.bits_per_second())
+                        : link.loss();
+  }
+  f.faults.push_back(fault);
+}
+
+void WorldFrames::tell_faults(Frame& f) {
+  std::map<std::uint32_t, std::string> broken;
+  for (const HopFault& fault : f.faults) broken.emplace(fault.hop / 2, text_of(fault));
+  for (const auto& [link, how] : broken) {
+    const auto before = broken_.find(link);
+    if (before != broken_.end() && before->second == how) continue;
+    const std::string name = topo_.name(topo::LinkId(link));
+    tell(f, "link", name + ": " + how, name);
+  }
+  for (const auto& [link, how] : broken_) {
+    if (broken.contains(link)) continue;
+    const std::string name = topo_.name(topo::LinkId(link));
+    tell(f, "link", name + ": works again", name);
+  }
+  broken_ = std::move(broken);
+}
+
+/// `all`: also QPs that only receive.
+void WorldFrames::look_at_qps(sim::World& world, Host host, bool all, Frame& f) {
+  world.host(host).visit_qps([&](Host peer, nic::Qp& qp) {
+    if (!qp.engine || (!all && qp.engine->requestor().counters().packets == 0)) return;
+    if (f.qps.size() == kMostQps) return void(++f.more_qps);
+    QpFrame& out = f.qps.emplace_back(QpFrame{host, peer, 0, node::facts_of(qp, true)});
+    QpBefore& before = qps_[{host, qp.qpn.value}];
+    if (out.facts.tx_bytes < before.bytes) before = {};  // another QP took the number
+    out.rate = rate_of(out.facts.tx_bytes - before.bytes, f.span_ns);
+    before.bytes = out.facts.tx_bytes;
+    const std::uint16_t bad = out.facts.evs_in_state[static_cast<int>(node::EvFactState::assumed_bad)];
+    if (bad != before.bad) {
+      const std::string who = "h" + std::to_string(host) + " to h" + std::to_string(peer);
+      const std::string now =
+          bad == 0 ? "all EVs usable again"
+                   : std::to_string(bad) + " of " + std::to_string(out.facts.evs.size()) + " EVs assumed bad";
+      tell(f, "path", who + ": " + now);
+    }
+    before.bad = bad;
+  });
+}
+
+void WorldFrames::look_at_packets(sim::World& world, Host host, std::vector<PacketSampler::Sent> sent,
+                                  Frame& f) {
+  std::map<std::uint32_t, std::pair<Host, const nic::Qp*>> qps;
+  world.host(host).visit_qps([&](Host peer, nic::Qp& qp) { qps[qp.qpn.value] = {peer, &qp}; });
+  for (const PacketSampler::Sent& s : sent) {
+    const auto qp = qps.find(s.qpn.value);
+    if (qp == qps.end() || !qp->second.second->engine) continue;
+    const auto& [peer, nic_qp] = qp->second;
+    const Ev ev = nic_qp->engine->paths().path(s.packet.slot).ev;
+    const auto path = topo_.path(topo::HostId(host), topo::HostId(peer), ev);
+    if (!path) continue;
+    PacketFrame& p = f.packets.emplace_back();
+    p.peer = peer;
+    p.psn = s.packet.psn.value();
+    p.repair = s.packet.repair;
+    p.hop_count = static_cast<std::uint8_t>(path->hop_count());
+    for (int i = 0; i < path->hop_count(); ++i) p.hops[i] = path->hops[static_cast<std::size_t>(i)].index();
+  }
+}
+
+}  // namespace mrc::view
