@@ -6,6 +6,7 @@
 #include "lib/nic_device.h"
 #include "lib/nic_qp.h"
 #include "node/process_metrics.h"
+#include "node/qp_facts.h"
 
 namespace mrc::lib {
 namespace {
@@ -27,54 +28,6 @@ void add(const engine::QueuePair& engine, const engine::ResponderCounters& s, no
 void add(nic::Qp& qp, node::QpTotals& sum) {
   if (qp.engine) add(*qp.engine, qp.engine->responder().counters(), sum);
 }
-
-void fill_requestor(const nic::Qp& qp, node::QpFacts& out) {
-  const engine::Requestor& requestor = qp.engine->requestor();
-  const engine::RequestorCounters& c = requestor.counters();
-  out.tx_packets = c.packets;
-  out.tx_bytes = c.bytes;
-  out.repairs = c.repairs;
-  out.probes = c.probes;
-  out.lost_by_order = c.lost_by_order;
-  out.lost_by_silence = c.lost_by_silence;
-  out.lost_by_timeout = c.lost_by_timeout;
-  out.nacked = c.nacked;
-  out.retries = c.retries;
-  out.rtt_ns = static_cast<std::uint64_t>(requestor.rtt().count());
-  out.unacked = static_cast<std::uint32_t>(requestor.flight().in_flight());
-  out.posted = static_cast<std::uint32_t>(requestor.queue().outstanding());
-  out.window = qp.context->congestion->window();
-  out.in_flight = qp.context->congestion->in_flight();
-}
-
-void fill_responder(nic::Qp& qp, node::QpFacts& out) {
-  const engine::ResponderCounters& c = qp.engine->responder().counters();
-  out.rx_packets = c.packets;
-  out.rx_bytes = c.bytes;
-  out.duplicates = c.duplicates;
-  out.trims = c.trims;
-  out.marks = c.marks;
-  out.sacks = c.sacks;
-  out.nacks = c.nacks;
-}
-
-void fill_paths(const nic::Qp& qp, bool with_evs, node::QpFacts& out) {
-  const engine::PathSet& paths = qp.engine->paths();
-  for (int i = 0; i < paths.size(); ++i) {
-    const EvSlot slot(static_cast<std::uint16_t>(i));
-    const auto state = static_cast<std::uint32_t>(paths.state(slot));
-    ++out.evs_in_state[state];
-    if (!with_evs) continue;
-    out.evs.push_back({paths.path(slot).ev, paths.path(slot).port, static_cast<node::EvFactState>(state)});
-  }
-}
-
-static_assert(static_cast<int>(engine::EvState::good) == static_cast<int>(node::EvFactState::good));
-static_assert(static_cast<int>(engine::EvState::skip) == static_cast<int>(node::EvFactState::skip));
-static_assert(static_cast<int>(engine::EvState::assumed_bad) ==
-              static_cast<int>(node::EvFactState::assumed_bad));
-static_assert(static_cast<int>(engine::EvState::denied) == static_cast<int>(node::EvFactState::denied));
-static_assert(static_cast<int>(engine::QpState::error) == static_cast<int>(node::QpFactState::error));
 
 }  // namespace
 
@@ -191,18 +144,10 @@ std::vector<node::QpFacts> NicDevice::qp_facts(std::span<const Qpn> which, bool 
     nic::Qp* qp = alive_ ? nic_->find(qpn) : nullptr;
     if (qp == nullptr) continue;
     const QpAttributes& named = static_cast<NicQp*>(qp->made.owner)->attributes();
-    node::QpFacts& facts = all.emplace_back();
-    facts.qpn = qpn;
-    facts.state = static_cast<node::QpFactState>(qp->state);
+    node::QpFacts& facts = all.emplace_back(node::facts_of(*qp, with_evs));
     facts.ev_profile = named.ev_profile;
     facts.cc_profile = named.cc_profile;
-    facts.service_level = qp->service_level;
-    if (!qp->engine) continue;
-    facts.peer = named.remote_gid;
-    facts.remote_qpn = named.remote_qpn;
-    fill_requestor(*qp, facts);
-    fill_responder(*qp, facts);
-    fill_paths(*qp, with_evs, facts);
+    if (qp->engine) facts.peer = named.remote_gid;
   }
   return all;
 }

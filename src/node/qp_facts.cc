@@ -21,7 +21,7 @@ void fill_requestor(const nic::Qp& qp, QpFacts& out) {
   out.lost_by_timeout = c.lost_by_timeout;
   out.nacked = c.nacked;
   out.retries = c.retries;
-  out.rtt_ns = static_cast<std::uint64_t>(requestor.longest_delay().count());
+  out.rtt_ns = static_cast<std::uint64_t>(requestor.rtt().count());
   out.unacked = static_cast<std::uint32_t>(requestor.flight().in_flight());
   out.posted = static_cast<std::uint32_t>(requestor.queue().outstanding());
   if (qp.context == nullptr) return;

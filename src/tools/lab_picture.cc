@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "tools/terminal.h"
+
 namespace mrc::tools {
 namespace {
 
@@ -15,13 +17,6 @@ constexpr double kScreenEvery = 0.2, kLineEvery = 1;
 
 double gigabits(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) * 8e-9 / seconds : 0;
-}
-
-std::string bar(double value, double most) {
-  const int full = static_cast<int>(std::clamp(value / most, 0.0, 1.0) * kBarWidth + 0.5);
-  std::string out;
-  for (int i = 0; i < kBarWidth; ++i) out += i < full ? "\u2588" : "\u00b7";
-  return out;
 }
 
 }  // namespace
@@ -89,7 +84,7 @@ void LabPicture::draw_screen(std::size_t phase, double seconds, const BulkSample
     const double rate = gigabits(now.sent[p] - shown_.sent[p], span);
     best_plane_ = std::max(best_plane_, rate);
     std::printf("plane %u %s %6.2f Gb/s  port %-4s  EVs %3d good %3d bad\033[K\n", p,
-                bar(rate, best_plane_).c_str(), rate, now.ports_up >> p & 1 ? "up" : "DOWN",
+                bar(rate, best_plane_, kBarWidth).c_str(), rate, now.ports_up >> p & 1 ? "up" : "DOWN",
                 now.evs[p] - now.bad_evs[p], now.bad_evs[p]);
   }
   std::printf("\033[K\n");

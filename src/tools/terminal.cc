@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace mrc::tools {
 
@@ -55,26 +57,32 @@ void Terminal::look_at_size() {
 }
 
 int Terminal::wait_key(std::chrono::milliseconds wait) {
+  if (!pending_.empty()) return take_key();
   pollfd input{STDIN_FILENO, POLLIN, 0};
   const int ready = ::poll(&input, 1, static_cast<int>(wait.count()));
   look_at_size();
   if (ready <= 0) return 0;
-  char bytes[8];
+  char bytes[64];
   const ssize_t n = ::read(STDIN_FILENO, bytes, sizeof bytes);
-  return n > 0 ? decode(bytes, n) : 'q';  // whoever held the terminal is gone
+  if (n <= 0) return 'q';  // whoever held the terminal is gone
+  pending_.assign(bytes, static_cast<std::size_t>(n));
+  return take_key();
 }
 
-int Terminal::decode(const char* bytes, long count) {
-  const std::string_view seen(bytes, static_cast<std::size_t>(count));
-  const auto key = [](Key k) { return static_cast<int>(k); };
-  if (seen == "\033[A") return key(Key::up);
-  if (seen == "\033[B") return key(Key::down);
-  if (seen == "\033[5~") return key(Key::page_up);
-  if (seen == "\033[6~") return key(Key::page_down);
-  if (seen[0] == '\033') return key(Key::escape);
-  if (seen[0] == '\r' || seen[0] == '\n') return key(Key::enter);
-  if (seen[0] == 127 || seen[0] == 8) return key(Key::backspace);
-  return static_cast<unsigned char>(seen[0]);
+/// The first key of what was typed, or pasted.
+int Terminal::take_key() {
+  static constexpr std::pair<std::string_view, Key> kKeys[] = {
+      {"\033[A", Key::up},         {"\033[B", Key::down},    {"\033[5~", Key::page_up},
+      {"\033[6~", Key::page_down}, {"\033", Key::escape},    {"\r", Key::enter},
+      {"\n", Key::enter},          {"\177", Key::backspace}, {"\b", Key::backspace}};
+  for (const auto& [bytes, key] : kKeys) {
+    if (!pending_.starts_with(bytes)) continue;
+    pending_.erase(0, bytes.size());
+    return static_cast<int>(key);
+  }
+  const int key = static_cast<unsigned char>(pending_[0]);
+  pending_.erase(0, 1);
+  return key;
 }
 
 void Terminal::show(const std::vector<std::string>& lines) {

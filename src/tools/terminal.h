@@ -36,9 +36,10 @@ class Terminal {
 
  private:
   void look_at_size();
-  int decode(const char* bytes, long count);
+  int take_key();
 
   termios before_{};
+  std::string pending_;  // typed, not yet taken
   int columns_ = 80, rows_ = 24;
 };
 

@@ -12,6 +12,7 @@
 #include "tools/commands.h"
 #include "tools/terminal.h"
 #include "tools/top_picture.h"
+#include "view/lab_source.h"
 #include "view/recording.h"
 #include "view/sim_source.h"
 
@@ -21,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 
 struct TopOptions {
-  std::string scenario, recording, socket;
+  std::string scenario, recording, socket, lab;
   double every = 1;
   bool once = false, json = false;
 };
@@ -134,6 +135,11 @@ Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {
     auto recording = view::RecordingSource::open(o.recording);
     if (!recording) return recording.error();
     return std::unique_ptr<TopSource>(std::make_unique<RecordingTop>(std::move(*recording)));
+  }
+  if (!o.lab.empty()) {
+    auto lab = view::LabSource::attach(o.lab, milliseconds(500));
+    if (!lab) return lab.error();
+    return std::unique_ptr<TopSource>(std::make_unique<FrameTop>(std::move(*lab)));
   }
   if (o.scenario.empty()) return open_node(o);
   auto document = scenario::Document::read(o.scenario);
@@ -264,6 +270,8 @@ Run top(CLI::App& app) {
   app.add_option("scenario", o->scenario, "simulate this scenario and show it");
   app.add_option("--trace", o->recording, "show a recording, a frame per interval")->excludes("scenario");
   app.add_option("--socket", o->socket, "of this node's mrcd; none: the usual one")->excludes("scenario");
+  app.add_option("--lab", o->lab, "show a running lab, as `mrc lab up` names it")
+      ->excludes("scenario", "--trace", "--socket");
   app.add_option("--every", o->every, "seconds between two pictures")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();

@@ -4,6 +4,8 @@
 #include <cinttypes>
 #include <nlohmann/json.hpp>
 
+#include "tools/ctl_names.h"
+
 namespace mrc::tools {
 namespace {
 
@@ -127,7 +129,7 @@ std::string TopNode::text(const node::NodeEvent& e) {
   switch (e.kind) {
     case EventKind::ev_state:
       return head + text_of("profile %" PRIu64 ": an EV on port %u is %s", e.profile, e.value.port,
-                            node::name_of(e.state));
+                            name_of(e.state));
     case EventKind::port_link: return head + text_of("port %u: link %s", e.port.value, e.up ? "up" : "down");
     case EventKind::port_admin:
       return head + text_of("port %u: %s", e.port.value, e.up ? "enabled" : "disabled");

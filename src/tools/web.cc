@@ -7,6 +7,7 @@
 
 #include "scenario/document.h"
 #include "tools/commands.h"
+#include "view/lab_source.h"
 #include "view/recording.h"
 #include "view/sim_source.h"
 #include "web/app.h"
@@ -16,13 +17,14 @@ namespace mrc::tools {
 namespace {
 
 struct WebOptions {
-  std::string scenario, recording, record;
+  std::string scenario, recording, lab, record;
   std::vector<std::string> settings;
   web::AppSettings app;
   view::SimSettings sim;
   std::string pace;
 };
 
+constexpr std::chrono::milliseconds kLabFrameEvery{200};
 std::atomic<bool> stop_now{false};
 
 int fail(const std::string& sentence) {
@@ -47,7 +49,9 @@ Result<std::unique_ptr<view::Source>> as_source(Result<std::unique_ptr<Made>> ma
 
 Result<std::unique_ptr<view::Source>> make_source(WebOptions& o) {
   if (!o.recording.empty()) return as_source(view::RecordingSource::open(o.recording));
-  if (o.scenario.empty()) return Error{EINVAL, "nothing to show: name a scenario, or --trace FILE"};
+  if (!o.lab.empty()) return as_source(view::LabSource::attach(o.lab, kLabFrameEvery));
+  if (o.scenario.empty())
+    return Error{EINVAL, "nothing to show: name a scenario, --lab NAME or --trace FILE"};
   if (!o.pace.empty()) {
     const auto pace = topo::parse_delay(o.pace);
     if (!pace) return pace.error();
@@ -89,6 +93,8 @@ Run web(CLI::App& app) {
   auto o = std::make_shared<WebOptions>();
   app.add_option("scenario", o->scenario, "simulate this scenario, as `mrc sim` does");
   app.add_option("--trace", o->recording, "show a recording")->excludes("scenario");
+  app.add_option("--lab", o->lab, "show a running lab, as `mrc lab up` names it")
+      ->excludes("scenario", "--trace");
   app.add_option("--record", o->record, "write what is shown to a file, for --trace");
   app.add_option("--set", o->settings, "change a value of the scenario: job.0.bytes=1000000")
       ->allow_extra_args(false);

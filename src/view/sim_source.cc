@@ -83,7 +83,7 @@ void SimSource::run_once(scenario::Prepared& prepared) {
   adopt_host(prepared);
   sim::World world(prepared.topology, prepared.world, *prepared.load);
   frames_ = std::make_unique<WorldFrames>(topo_);
-  next_frame_ = 0;
+  next_frame_ = least_frame_ = 0;
   phase_ = 0;
   paced_with_ = 0;
   sim::Progress last;
@@ -103,7 +103,8 @@ void SimSource::run_once(scenario::Prepared& prepared) {
 
 /// Between two windows, millions of times: the common case is one comparison.
 bool SimSource::watch(sim::World& world, const sim::Progress& p) {
-  if (p.now < next_frame_ && Clock::now() - last_frame_ < kLongestSilence) return true;
+  if (p.now < next_frame_ && (p.now < least_frame_ || Clock::now() - last_frame_ < kLongestSilence))
+    return true;
   Focus focus;
   {
     const std::lock_guard lock(mutex_);
@@ -163,8 +164,9 @@ bool SimSource::keep_pace(Ps now) {
   changed_.wait_until(lock, due,
                       [&] { return told() || paused_ || pace_ != paced_with_ || !strokes_.empty(); });
   const std::chrono::duration<double> every = settings_.frame_every;
-  next_frame_ =
-      now + std::max<Ps>(1, static_cast<Ps>(every.count() * pace_ * static_cast<double>(sim::kPsPerSecond)));
+  const auto interval = static_cast<Ps>(every.count() * pace_ * static_cast<double>(sim::kPsPerSecond));
+  next_frame_ = now + std::max<Ps>(1, interval);
+  least_frame_ = now + interval / 8;  // less time gives no rate worth showing
   if (paused_) paced_with_ = 0;
   return !told();
 }

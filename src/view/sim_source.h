@@ -64,7 +64,7 @@ class SimSource final : public Source {
   std::unique_ptr<WorldFrames> frames_;
   PacketSampler packets_;
   std::uint64_t shown_ = 0;
-  sim::Ps next_frame_ = 0, paced_from_ = 0;
+  sim::Ps next_frame_ = 0, least_frame_ = 0, paced_from_ = 0;
   Clock::time_point paced_at_{}, last_frame_{};
   double paced_with_ = 0;
   std::size_t phase_ = 0;

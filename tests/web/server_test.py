@@ -1,5 +1,7 @@
 """`mrc web` as strangers meet it: who may ask, what is refused, and what a bad start says."""
+import base64
 import json
+import os
 import subprocess
 import unittest
 import urllib.error
@@ -102,6 +104,42 @@ class Elsewhere(unittest.TestCase):
             self.assertEqual(ask(url, "/api/fabric", Cookie=f"mrc_token={token}")[0], 200)
             self.assertEqual(ask(url, "/api/act", "POST", heal, Content_Type="application/json", Cookie=f"mrc_token={token}", Origin="http://attacker.example")[0], 403)
             self.assertEqual(ask(url, "/api/act", "POST", heal, Content_Type="application/json", Authorization=f"Bearer {token}")[0], 200)
+
+
+class OnALab(unittest.TestCase):
+    """A lab of kernels: what its interfaces carry, and cables that break by a request."""
+
+    def setUp(self):
+        self.name = f"web{os.getpid()}"
+        up = subprocess.run([MRC, "lab", "up", "--name", self.name, "--planes", "2", "--hosts-per-t0", "1", "--rate", "100M"], capture_output=True, text=True, timeout=120)
+        if up.returncode == 77:
+            self.skipTest(up.stderr)
+        self.assertEqual(up.returncode, 0, up.stderr)
+        self.addCleanup(subprocess.run, [MRC, "lab", "down", "--name", self.name], capture_output=True, timeout=120)
+
+    def test_a_cable_fails_in_the_page_as_in_the_lab(self):
+        with Server("--lab", self.name) as server:
+            self.assertEqual(json.loads(ask(server.url, "/api/fabric")[1])["source"], "lab")
+            link = "p0.t0.0-p0.t1.0"
+            fail = json.dumps({"verb": "fail", "target": link})
+            self.assertEqual(ask(server.url, "/api/act", "POST", fail, Content_Type="application/json")[0], 200)
+            seen = next_frames(server.url, 4)
+            self.assertTrue(any(f["faults"] for f in seen), "not seen in 4 frames, 0.8 s")
+            status = json.loads(subprocess.run([MRC, "lab", "status", "--name", self.name, "--json"], capture_output=True, text=True).stdout)
+            self.assertEqual({f["link"] for f in status["faults"]}, {link})
+            self.assertEqual(ask(server.url, "/api/act", "POST", '{"verb":"heal"}', Content_Type="application/json")[0], 200)
+            self.assertTrue(any(not f["faults"] for f in next_frames(server.url, 4)))
+            # Traffic of any program shows.
+            address = next(h["addresses"][1] for h in status["host_addresses"] if h["host"] == "h1")
+            send = f"import socket, time\ns = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\nwhile True: s.sendto(bytes(1000), ('{address}', 9)); time.sleep(0.001)"
+            sender = subprocess.Popen([MRC, "lab", "exec", "--name", self.name, "h0", "--", "python3", "-c", send], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                seen = next_frames(server.url, 10)
+            finally:
+                sender.terminate()
+                sender.wait()
+            self.assertTrue(any(any(base64.b64decode(f["load"])) for f in seen), "no interface carried anything")
+            self.assertEqual(ask(server.url, "/api/act", "POST", '{"verb":"pause"}', Content_Type="application/json")[0], 409)
 
 
 class BadStart(unittest.TestCase):

@@ -13,8 +13,8 @@ export function drawWires(v: View, f: FabricView, now: number): void {
   v.ctx.setTransform(v.ratio, 0, 0, v.ratio, 0, 0);
   drawPlanes(v, f);
   drawLinks(v, f);
-  drawBroken(v, f);
   drawPath(v, f);
+  drawBroken(v, f);
   drawNodes(v, f);
   drawFlyers(v, f, now);
 }
@@ -37,7 +37,7 @@ function drawPlanes(v: View, f: FabricView): void {
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
     ctx.fillStyle = theme.faint;
-    for (let t = 0; t <= f.topo.f.tiers; ++t) ctx.fillText(TIERS[t], x + w + 26 * Math.min(1, scale), y + h * (1 - t / f.topo.f.tiers) + (t === 0 ? 14 : -12));
+    for (let t = 0; t <= f.topo.f.tiers; ++t) ctx.fillText(TIERS[t], x + w + 26 * Math.min(1, scale), y + h * (1 - t / f.topo.f.tiers) + (t === 0 ? -10 : -12));
   });
 }
 

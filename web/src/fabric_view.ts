@@ -39,7 +39,7 @@ export class FabricView {
     this.scene = new Scene(topo, drawn ?? (topo.links <= WIRES_AT_MOST ? "wires" : "matrix"), 1.6);
     this.images = new MatrixImages(topo);
     this.camera.onMove = () => { this.dirty = true; };
-    this.camera.attach(canvas, (x, y) => { this.onPick(this.find(x, y)); });
+    this.camera.attach(canvas, (x, y) => { this.onPick(this.find(x, y, false)); }); // packets fly over what is meant
     canvas.addEventListener("pointermove", (e) => this.point(e));
     canvas.addEventListener("pointerleave", () => { this.hovered = null; this.dirty = true; this.onHover(null, 0, 0); });
     for (const type of ["wheel", "pointerdown"] as const) canvas.addEventListener(type, () => { this.fitted = false; }, { passive: true });
@@ -127,13 +127,13 @@ export class FabricView {
     return [(s[i] + s[i + 2]) / 2, (s[i + 1] + s[i + 3]) / 2];
   }
 
-  find(px: number, py: number): Thing | null {
-    return this.drawn === "wires" ? this.findInWires(px, py) : this.findInMatrix(px, py);
+  find(px: number, py: number, packets = true): Thing | null {
+    return this.drawn === "wires" ? this.findInWires(px, py, packets) : this.findInMatrix(px, py);
   }
 
-  private findInWires(px: number, py: number): Thing | null {
+  private findInWires(px: number, py: number, packets: boolean): Thing | null {
     const { scale } = this.camera, [x, y] = this.camera.toWorld(px, py), now = performance.now();
-    for (const f of this.flyers) {
+    for (const f of packets ? this.flyers : []) {
       const at = flyerAt(this.scene, f, now);
       if (at && Math.hypot(at[0] - x, at[1] - y) * scale < 9) return { packet: f.packet };
     }

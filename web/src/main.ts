@@ -81,6 +81,10 @@ class Page {
       if (t && name === this.lastTap.name && now - this.lastTap.at < 400) this.inspector.toggle();
       this.lastTap = { at: now, name };
     };
+    // Beside the picture where there is room, over it on a phone.
+    const wide = matchMedia("(min-width: 821px)"), place = () => (wide.matches ? document.querySelector("aside")! : byId("stage")).prepend(byId("card"));
+    wide.addEventListener("change", place);
+    place();
     byId("fit").addEventListener("click", () => this.view.fit());
     byId("heal-all").addEventListener("click", () => void this.inspector.act({ verb: "heal" }));
     byId("theme").addEventListener("click", toggleTheme);

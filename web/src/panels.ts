@@ -11,7 +11,7 @@ const STATES: Record<string, string> = { g: "GOOD", s: "SKIP", b: "ASSUMED_BAD",
 const COLUMNS: [string, (q: QpRow) => number, string][] = [
   ["pair", (q) => q.host * 1e6 + q.peer, "From which host to which"],
   ["rate", (q) => q.rate, "Data sent, repairs included"],
-  ["RTT", (q) => q.rtt_ns, "The longest that an acknowledgement took lately"],
+  ["RTT", (q) => q.rtt_ns, "Smoothed round-trip time"],
   ["window", (q) => q.window, "Congestion window of the destination"],
   ["rep.", (q) => q.repairs, "Packets sent again"],
   ["EVs", (q) => -q.counts[0], "States of its paths"],
