@@ -50,18 +50,20 @@ std::string row(const TopQp& q, bool chosen, const Paint& paint) {
   std::string text = line_of("%-34.34s %9.2f %9.1f %9.0f %8" PRIu64 " %7" PRIu64 "  ", q.name.c_str(),
                              q.rate / 1e9, q.rtt_us, q.window_kb, q.repairs, q.lost);
   text = chosen ? paint("7", text) : text;
-  text += paint("32", line_of("%4u", q.counts[0])) + paint("33", line_of("%4u", q.counts[1]));
-  text += q.counts[2] > 0 ? paint("31;1", line_of("%4u", q.counts[2])) : line_of("%4u", q.counts[2]);
-  return text + line_of("%4u", q.counts[3]);
+  text += paint("32", line_of("%5u", q.counts[0])) + paint("33", line_of("%5u", q.counts[1]));
+  text += q.counts[2] > 0 ? paint("31;1", line_of("%5u", q.counts[2])) : line_of("%5u", q.counts[2]);
+  return text + line_of("%5u", q.counts[3]);
 }
 
-std::string heading(const TopLook& look, std::size_t shown, const TopPicture& p, const Paint& paint) {
-  std::string out =
-      paint("1", line_of("%-34s %9s %9s %9s %8s %7s  %4s%4s%4s%4s", "queue pair", "Gb/s", "RTT us",
-                         "window kB", "repairs", "lost", "good", "skip", "bad", "deny"));
-  out += line_of("  %zu of %zu, by %s%s", shown, p.qps.size() + p.more_qps, name_of(look.order.by),
+std::string heading(const Paint& paint) {
+  return paint("1", line_of("%-34s %9s %9s %9s %8s %7s  %5s%5s%5s%5s", "queue pair", "Gb/s", "RTT us",
+                            "window kB", "repairs", "lost", "good", "skip", "bad", "deny"));
+}
+
+std::string order_text(const TopLook& look, std::size_t shown, const TopPicture& p) {
+  return line_of("%zu of %zu queue pairs, by %s%s", shown,
+                 p.qps.size() + static_cast<std::size_t>(p.more_qps), name_of(look.order.by),
                  look.order.reverse ? " reversed" : "");
-  return out;
 }
 
 }  // namespace
@@ -78,8 +80,8 @@ std::vector<std::string> draw(const TopPicture& p, const TopLook& look) {
   }
   const auto qps = ordered(p, look.order);
   const std::size_t chosen = qps.empty() ? 0 : std::min(look.chosen, qps.size() - 1);
-  out.push_back("");
-  out.push_back(heading(look, qps.size(), p, paint));
+  out.push_back(paint("90", order_text(look, qps.size(), p)));
+  out.push_back(heading(paint));
   const auto cells = qps.empty() ? std::vector<std::string>() : grid(*qps[chosen], paint);
   // What is left after the frame and the grid is shared: two parts for queue pairs, one for events.
   const int left = std::max(6, look.rows - static_cast<int>(out.size() + cells.size()) - 4);
