@@ -12,7 +12,7 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
       settings_(settings),
       ports_(ports.begin(), ports.end()),
       arrivals_(settings.rx_burst),
-      next_pause_(settings.hold_pause) {
+      hold_(settings.hold) {
   outboxes_.reserve(ports_.size());
   for (port::Port* port : ports_) {
     MRC_CHECK(port->capabilities().layer == port::Layer::datagram);
@@ -24,8 +24,8 @@ bool Driver::turn(Time now) {
   service(now);
   bool moved = receive(now) != 0;
   if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
-  holding_ = false;
-  moved |= transmit(now);
+  hold_.release();
+  moved |= send(now);
   return moved;
 }
 
@@ -34,20 +34,15 @@ bool Driver::glance(Time now) {
   const std::size_t arrived = receive(now);
   if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
   hold_answers(now, arrived);
-  return transmit(now) || arrived != 0;
+  return send(now) || arrived != 0;
 }
 
-// MRC-NIC-011: sending answers takes as long as sending a reply. An application that polls is back at once,
-// so they may wait for that, one call long; one that was not back soon is not trusted with it for a while.
+// MRC-NIC-011: answers of a polling application may wait for its reply, and for the next few arrivals of a
+// conversation.
 void Driver::hold_answers(Time now, std::size_t arrived) {
-  const bool held = holding_;
-  holding_ = false;
-  if (held) judge_hold(now);
-  if (hold_pause_ > 0) --hold_pause_;
-  if (held || hold_pause_ > 0 || arrived == 0 || arrived > settings_.hold_packets) return;
+  if (!hold_.look(now, arrived) || arrived == 0) return;
   (void)nic_.poll_transmit(now, PortMask{}, departure_);  // what completed is in its CQ
-  holding_ = nic_.has_control();
-  held_at_ = now;
+  if (!nic_.has_control()) hold_.release();
 }
 
 void Driver::service(Time now) {
@@ -74,15 +69,6 @@ void Driver::set_port_admin(Time now, PortId port, bool enabled) {
 void Driver::set_port_address(Time now, PortId port, bool present) {
   present ? homeless_.remove(port) : homeless_.add(port);
   follow_link(now, port);
-}
-
-void Driver::judge_hold(Time now) {
-  if (now - held_at_ > settings_.hold_regret) {
-    hold_pause_ = next_pause_;
-    next_pause_ = std::min(2 * next_pause_, settings_.hold_pause_max);
-  } else {
-    next_pause_ = std::max(next_pause_ / 2, settings_.hold_pause);
-  }
 }
 
 std::size_t Driver::receive(Time now) {
@@ -138,7 +124,13 @@ PortMask Driver::room() const {
 }
 
 bool Driver::transmit(Time now) {
-  return send(now, holding_ ? &nic::Nic::poll_data : &nic::Nic::poll_transmit);
+  const bool moved = send(now);
+  if (moved && hold_.holding()) hold_.note_reply();
+  return moved;
+}
+
+bool Driver::send(Time now) {
+  return send(now, hold_.holding() ? &nic::Nic::poll_data : &nic::Nic::poll_transmit);
 }
 
 bool Driver::send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&)) {

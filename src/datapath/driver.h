@@ -8,6 +8,7 @@
 
 #include "base/counters.h"
 #include "base/time.h"
+#include "datapath/answer_hold.h"
 #include "datapath/outbox.h"
 #include "nic/nic.h"
 #include "port/port.h"
@@ -23,10 +24,7 @@ struct DriverSettings {
   std::uint32_t rx_burst = 64;        // packets taken from one port before the others have their turn
   std::uint32_t tx_bursts = 16;       // bursts in one turn: what arrives meanwhile must not wait long
   Duration service_interval = 100us;  // ports look after themselves (link events) this often
-  std::uint32_t hold_packets = 4;     // arrivals whose answers may wait for the application's reply; 0: none
-  Duration hold_regret = 20us;        // answers that waited longer than this should not have,
-  std::uint32_t hold_pause = 32;      // and none waits during so many polls, doubled each time
-  std::uint32_t hold_pause_max = 1 << 16;
+  HoldSettings hold;                  // answers that wait for a reply
 };
 
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
@@ -40,8 +38,8 @@ class Driver {
   Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSettings& settings);
 
   bool turn(Time now);
-  /// A turn for an application that polls. When only a few packets came, their answers may wait for its next
-  /// call, so that what it has to reply goes first.
+  /// A turn for an application that polls. When only a few packets came, their answers may wait for what it
+  /// has to reply: see AnswerHold.
   bool glance(Time now);
   /// Only sends: for the thread that has just posted. Answers that wait for a reply go on waiting.
   bool transmit(Time now);
@@ -62,8 +60,8 @@ class Driver {
 
  private:
   std::size_t receive(Time now);
-  void judge_hold(Time now);
   void hold_answers(Time now, std::size_t arrived);
+  bool send(Time now);
   bool send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&));
   std::size_t receive(Time now, std::size_t port);
   static bool same_around(const port::RxPacket& a, const port::RxPacket& b);
@@ -85,10 +83,7 @@ class Driver {
   wire::Parsed parsed_;
   nic::Departure departure_;
   Time next_service_ = Time::min();
-  bool holding_ = false;  // answers wait for the application's next call
-  Time held_at_ = Time::min();
-  std::uint32_t hold_pause_ = 0;  // polls until answers may wait again
-  std::uint32_t next_pause_;      // how many they will be after the next regret
+  AnswerHold hold_;
   PortMask disabled_;
   PortMask homeless_;
   Counters<Verdict, kVerdictCount> refused_;

@@ -68,9 +68,64 @@ TEST_F(Wired, AReplyGoesBeforeTheAnswersOfWhatItRepliesTo) {
   ASSERT_EQ(write(b, a, now, qps.b, 0, 64, 8), 0);
   b.driver.transmit(now);
   EXPECT_EQ(opcodes, std::vector<std::uint8_t>({0xCA}));
-  b.driver.glance(now += 1us);
+  b.driver.glance(now += HoldSettings{}.regret);  // in time, but nothing came, and that takes too long
+  b.driver.glance(now += HoldSettings{}.regret);
   // SACK and Transport ACK; and who only receives asks whether its answers get through.
   EXPECT_EQ(opcodes, std::vector<std::uint8_t>({0xCA, 0xDC, 0xD1, 0xDE}));
+}
+
+TEST_F(Wired, AConversationSharesAnswers) {
+  const auto qps = connect(a, b, now);
+  run();
+  int answers = 0, writes = 0;
+  left.tamper = right.tamper = [&](std::string& bytes) {
+    const auto opcode = static_cast<std::uint8_t>(bytes[0]);
+    answers += opcode == 0xDC || opcode == 0xD1;
+    writes += opcode == 0xCA;
+    return true;
+  };
+  for (int round = 0; round < 32; ++round) {
+    ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 8), 0);
+    a.driver.transmit(now);
+    b.driver.glance(now += 1us);
+    ASSERT_EQ(write(b, a, now, qps.b, 0, 64, 8), 0);
+    b.driver.transmit(now);
+    for (int i = 0; i < 3; ++i) b.driver.glance(now += 300ns);
+    a.driver.glance(now += 300ns);
+    a.host.poll(), b.host.poll();
+  }
+  EXPECT_EQ(writes, 64);
+  EXPECT_GE(answers, 2 * 64 / 4 - 4);
+  EXPECT_LE(answers, 2 * 64 / 3);
+  now += 1ms;
+  b.driver.turn(now), a.driver.turn(now), b.driver.turn(now);
+  EXPECT_EQ(qps.a.engine->requestor().queue().outstanding(), 0);
+  EXPECT_EQ(qps.b.engine->requestor().queue().outstanding(), 0);
+}
+
+/// A peer that waits for its completion before it goes on: the bet is lost each time, and made ever more
+/// seldom.
+TEST_F(Wired, APeerThatWaitsForItsCompletionIsNotKeptWaitingOften) {
+  const auto qps = connect(a, b, now);
+  run();
+  int kept = 0;
+  for (int round = 0; round < 400; ++round) {
+    ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 8), 0);
+    a.driver.transmit(now);
+    b.driver.glance(now += 1us);
+    ASSERT_EQ(write(b, a, now, qps.b, 0, 64, 8), 0);
+    b.driver.transmit(now);
+    const Time replied = now;
+    while (a.host.poll().empty()) {
+      b.driver.glance(now += 300ns);
+      a.driver.turn(now);
+      ASSERT_LT(now - replied, 100us);
+    }
+    kept += now - replied > 5us;
+    b.driver.glance(now += 300ns);
+    b.host.poll();
+  }
+  EXPECT_LE(kept, 12);
 }
 
 TEST_F(Wired, AnswersDoNotWaitForAnApplicationThatCameBackLate) {

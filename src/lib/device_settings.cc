@@ -76,6 +76,8 @@ Result<DeviceSettings> read_device_settings() {
     if (auto where = node::parse_metrics_address(text); !where) return where.error();
     s.metrics = text;
   }
+  if (!read_number("MRC_SACK_BYTES", 1024, 1 << 20, s.sack_bytes))
+    return out_of_range("MRC_SACK_BYTES", 1024, 1 << 20);
   if (!read_cc(s))
     return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
   if (!read_port(s)) return Error{EINVAL, "MRC_PORT must be udp, packet or xdp"};

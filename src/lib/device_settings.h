@@ -30,9 +30,10 @@ struct DeviceSettings {
   std::uint32_t cc_window = 0;                         // of `constant`
   bool learn_base_rtt = true;  // of the default NSCC: its base and target follow what is measured,
   std::uint8_t least_window =
-      4;                // and its window falls to no less MTUs: what makes a host late is seldom the network
-  wire::Settings wire;  // MRC_DSCP: its class numbers, as in control=46,trimmable=18
-  nic::SchedulerSettings scheduler;  // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
+      4;  // and its window falls to no less MTUs: what makes a host late is seldom the network
+  std::uint32_t sack_bytes = 16 * 1024;  // MRC_SACK_BYTES: a SACK at least every so many bytes
+  wire::Settings wire;                   // MRC_DSCP: its class numbers, as in control=46,trimmable=18
+  nic::SchedulerSettings scheduler;      // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
   // A host's scheduler makes every process late now and then: silence means less than in hardware. And
   // thousands of QPs that all ask "are you there?" at once make it worse: see docs/decisions/0022.
   nic::ProbeSettings probes{.at_once = 256, .interval = 100us};
@@ -42,7 +43,7 @@ struct DeviceSettings {
   /// MRC_ASIDE_US: the progress thread leaves the work to an application that polled within this. 0: it never
   /// does, so that several devices of one process are driven side by side.
   Duration aside = 500us;
-  std::uint16_t few = 4;  // what is posted on a QP with at most so much work outstanding leaves at once
+  std::uint16_t few = 8;  // what is posted on a QP with at most so much work outstanding leaves at once
   std::uint16_t first_source_port = 61000;  // AUTO EVs: outside Linux's ephemeral range
   std::uint16_t last_source_port = 65535;
   std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together

@@ -89,7 +89,7 @@ Status NicDevice::open_ports() {
     seat_ = std::move(*seat);
   }
   for (const PortConfig& port : config_.ports) {
-    auto opened = open_port(port, settings_, seat_);
+    auto opened = open_port(port, settings_, static_cast<std::uint32_t>(config_.ports.size()), seat_);
     if (!opened) return opened.error();
     ports_.push_back(std::move(*opened));
   }

@@ -1,5 +1,8 @@
 #include "lib/open_port.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "port/framed_port.h"
 #include "port/packet_port.h"
 #include "port/udp_port.h"
@@ -17,11 +20,13 @@ port::Address local_address(const PortConfig& config) {
   return out;
 }
 
-PortResult open_udp(const PortConfig& config, const DeviceSettings& settings,
+PortResult open_udp(const PortConfig& config, const DeviceSettings& settings, std::uint32_t ports,
                     const std::shared_ptr<port::Seat>& seat) {
   port::UdpPortOptions options;
   options.local = local_address(config);
   options.udp_port = settings.udp_port;
+  // EVs are dealt out over the ports, and descriptors are scarce.
+  options.connected_limit = std::max(32u, std::bit_floor(options.connected_limit / ports));
   auto opened = port::UdpPort::open(options, seat);
   if (!opened) return opened.error();
   return std::unique_ptr<port::Port>(std::move(*opened));
@@ -43,9 +48,9 @@ PortResult open_frames(const PortConfig& config, const DeviceSettings& settings)
 
 }  // namespace
 
-PortResult open_port(const PortConfig& config, const DeviceSettings& settings,
+PortResult open_port(const PortConfig& config, const DeviceSettings& settings, std::uint32_t ports,
                      const std::shared_ptr<port::Seat>& seat) {
-  if (settings.port == PortKind::udp) return open_udp(config, settings, seat);
+  if (settings.port == PortKind::udp) return open_udp(config, settings, ports, seat);
   if (config.interface.loopback)
     return Error{EINVAL, "MRC_PORT=packet and xdp need an Ethernet interface: " + config.interface.name +
                              " is loopback"};

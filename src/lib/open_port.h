@@ -10,8 +10,9 @@
 
 namespace mrc::lib {
 
-/// `seat` for sockets only: frames have no way to other processes. Errors say what is missing.
+/// One of `ports` of the device. `seat` for sockets only: frames have no way to other processes. Errors say
+/// what is missing.
 Result<std::unique_ptr<port::Port>> open_port(const PortConfig& config, const DeviceSettings& settings,
-                                              const std::shared_ptr<port::Seat>& seat);
+                                              std::uint32_t ports, const std::shared_ptr<port::Seat>& seat);
 
 }  // namespace mrc::lib

@@ -17,7 +17,11 @@ std::size_t ConnectedSockets::slot_of(const TxTrain& train) {
   return static_cast<std::size_t>(h >> 32);
 }
 
-int ConnectedSockets::wish(Lane& lane, const TxTrain& train) {
+int ConnectedSockets::wish(Lane& first, Lane& second, const TxTrain& train) {
+  const bool take_first = is_free(first, train);
+  if (!take_first && !is_free(second, train)) return -1;
+  Lane& lane = take_first ? first : second;
+  lane.wished = calls_;
   if (!lane.wanted.is(train)) {
     lane.wanted = {*train.to, train.flow_label, train.source_port, train.tos};
     lane.wishes = 0;
@@ -31,6 +35,8 @@ int ConnectedSockets::wish(Lane& lane, const TxTrain& train) {
   }
   lane.fd = std::move(*socket);
   lane.open = lane.wanted;
+  lane.used = calls_;
+  ++opened_;
   return lane.fd.get();
 }
 

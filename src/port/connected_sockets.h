@@ -18,27 +18,34 @@ class ConnectedSockets {
     Address local;
     std::string interface;
     std::uint16_t udp_port = 4791;
-    std::uint32_t limit = 128;  // a power of two, or 0: none
+    std::uint32_t limit = 256;  // a power of two, or 0: none; twice as many as paths, or some find no lane
   };
   explicit ConnectedSockets(Options options) : options_(std::move(options)), lanes_(options_.limit) {}
 
   /// The socket for trains like this one, or -1. Opens it when such trains have come a few times in a row.
   int find(const TxTrain& train) {
     if (lanes_.empty()) return -1;
+    ++calls_;
     const std::size_t slot = slot_of(train);
-    // Two lanes to choose from: with as many paths as lanes, one alone would leave a third of them outside.
+    // Two lanes to choose from: with one alone, many paths would stand in each other's way.
     Lane& first = lanes_[slot & (lanes_.size() - 1)];
     Lane& second = lanes_[slot >> 12 & (lanes_.size() - 1)];
     for (Lane* lane : {&first, &second}) {
       if (!lane->fd || !lane->open.is(train)) continue;
-      lane->wishes = 0;
+      lane->used = calls_;
       return lane->fd.get();
     }
-    return wish(first.fd && !second.fd ? second : first, train);
+    return wish(first, second, train);
   }
 
+  std::uint64_t opened() const { return opened_; }
+
  private:
+  // Opening costs as much as ten packets: only what comes again and again gets a lane, and it keeps it until
+  // it has not come for so many calls (per lane). A spray unit comes several times in a row and then not for
+  // long.
   static constexpr unsigned kWorthOpening = 8;
+  static constexpr std::uint32_t kIdle = 16;
 
   struct Key {
     Address to;
@@ -54,14 +61,24 @@ class ConnectedSockets {
     Key open;
     Key wanted;
     unsigned wishes = 0;
+    std::uint32_t used = 0;    // the call that used it last,
+    std::uint32_t wished = 0;  // and the last one that wished for `wanted`
   };
 
   static std::size_t slot_of(const TxTrain& train);
-  int wish(Lane& lane, const TxTrain& train);
+  bool long_ago(std::uint32_t call) const { return calls_ - call > kIdle * lanes_.size(); }
+  /// Nobody uses it, and nobody else is about to.
+  bool is_free(const Lane& lane, const TxTrain& train) const {
+    if (lane.fd && !long_ago(lane.used)) return false;
+    return lane.wishes == 0 || lane.wanted.is(train) || long_ago(lane.wished);
+  }
+  int wish(Lane& first, Lane& second, const TxTrain& train);
   Result<Fd> connect(const TxTrain& train) const;
 
   Options options_;
   std::vector<Lane> lanes_;
+  std::uint32_t calls_ = 0;
+  std::uint64_t opened_ = 0;
 };
 
 }  // namespace mrc::port

@@ -46,6 +46,7 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(const UdpPortOptions& options, st
                                          .flow_label = can_send_flow_label(options.local),
                                          .limit = options.source_port_limit},
                              .udp_port = options.udp_port,
+                             .connected = options.connected_limit,
                              .own_socket = options.all_addresses ? -1 : inbox->socket()};
   return std::unique_ptr<UdpPort>(
       new UdpPort(options, std::move(*inbox), std::move(*watch), std::move(sending)));

@@ -20,6 +20,7 @@ struct UdpPortOptions {
       false;  // receive at every address of the host (aliases of SRv6 paths), not only `local`
   bool bind_interface = false;  // only by the interface that holds `local`: planes whose addresses overlap
   std::uint32_t source_port_limit = 1024;  // sockets for sending: one per EV in use
+  std::uint32_t connected_limit = 256;     // and those for paths in steady use; a power of two
   std::uint32_t receive_buffer = 32u << 20;
   bool timestamps = false;  // fill RxPacket::arrival_ns
 };

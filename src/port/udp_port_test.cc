@@ -161,6 +161,27 @@ TEST_P(UdpPortTest, SteadyPathsAreCarriedAsTheOthersAre) {
   }
 }
 
+/// More paths than lanes, each in runs: those that have a lane keep it, and nobody opens sockets for ever.
+TEST(ConnectedSockets, PathsInTurnDoNotTakeLanesFromEachOther) {
+  const Address loopback = *parse_address("::1");
+  ConnectedSockets sockets({.local = loopback, .limit = 4});
+  TxTrain train;
+  train.to = &loopback;
+  unsigned carried = 0;
+  for (int round = 0; round < 50; ++round) {
+    for (std::uint16_t path = 0; path < 16; ++path) {
+      train.source_port = static_cast<std::uint16_t>(53000 + path);
+      for (int i = 0; i < 3; ++i) carried += sockets.find(train) >= 0;
+    }
+  }
+  EXPECT_LE(sockets.opened(), 4u);
+  EXPECT_GT(carried, 0u);
+  // A path that is used no more makes room.
+  train.source_port = 54000;
+  for (int i = 0; i < 200; ++i) (void)sockets.find(train);
+  EXPECT_GE(sockets.find(train), 0);
+}
+
 TEST_P(UdpPortTest, APeerThatIsNotThereIsLossNotAnError) {
   right_.reset();
   for (int i = 0; i < 50; ++i) {

@@ -106,7 +106,8 @@ std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& coun
 bool UdpReceiver::refill(int fd, Counters& counters) {
   for (std::uint32_t i = 0; i < available_; ++i) rearm(i);
   available_ = current_ = offset_ = 0;
-  const int got = ::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT, nullptr);
+  const int got =
+      batch_ == 1 ? receive_one(fd) : ::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT, nullptr);
   if (got <= 0) {
     batch_ = 1;
     full_before_ = false;
@@ -116,6 +117,14 @@ bool UdpReceiver::refill(int fd, Counters& counters) {
   adapt(available_ == batch_);
   for (std::uint32_t i = 0; i < available_; ++i) open_message(i, counters);
   return true;
+}
+
+/// The call for several costs more, and a quiet socket is asked often.
+int UdpReceiver::receive_one(int fd) {
+  const ssize_t size = ::recvmsg(fd, &headers_[0].msg_hdr, MSG_DONTWAIT);
+  if (size < 0) return -1;
+  headers_[0].msg_len = static_cast<unsigned>(size);
+  return 1;
 }
 
 /// Asks for more messages at a time while reads come back full, as long as they fit in the cache together. A

@@ -29,6 +29,7 @@ class UdpReceiver {
 
   void rearm(std::size_t i);
   bool refill(int fd, Counters& counters);
+  int receive_one(int fd);
   void adapt(bool full);
   void open_message(std::size_t i, Counters& counters);
   void note_overruns(std::uint32_t total, Counters& counters);

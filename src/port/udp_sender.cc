@@ -137,13 +137,27 @@ std::size_t UdpSender::send(std::span<TxTrain> trains, Counters& counters) {
   return done;
 }
 
+namespace {
+
+/// One message has cheaper calls than several; a connected socket's single packet in one piece the cheapest.
+int send_messages(int fd, mmsghdr* messages, std::size_t count) {
+  if (count > 1) return ::sendmmsg(fd, messages, static_cast<unsigned>(count), MSG_DONTWAIT);
+  const msghdr& m = messages->msg_hdr;
+  const bool plain = m.msg_namelen == 0 && m.msg_controllen == 0 && m.msg_iovlen == 1;
+  const ssize_t sent = plain ? ::send(fd, m.msg_iov->iov_base, m.msg_iov->iov_len, MSG_DONTWAIT)
+                             : ::sendmsg(fd, &m, MSG_DONTWAIT);
+  return sent < 0 ? -1 : 1;
+}
+
+}  // namespace
+
 /// Sends the gathered messages; returns how many trains are dealt with and notes the socket if it is full.
 std::size_t UdpSender::push(int fd, std::span<TxTrain> run, Counters& counters) {
   std::size_t done = 0;
   constexpr int kMaxRefusals = 4;
   int refusals = 0;
   while (done < run.size()) {
-    const int sent = ::sendmmsg(fd, &headers_[done], static_cast<unsigned>(run.size() - done), MSG_DONTWAIT);
+    const int sent = send_messages(fd, &headers_[done], run.size() - done);
     if (sent > 0) {
       note_sent(run.subspan(done, static_cast<std::size_t>(sent)), counters);
       done += static_cast<std::size_t>(sent);

@@ -19,7 +19,7 @@ class UdpSender {
   struct Options {
     SendSockets::Options sockets;
     std::uint16_t udp_port = 4791;
-    std::uint32_t connected = 128;  // sockets in the fast lane, IPv6 only
+    std::uint32_t connected = 256;  // sockets in the fast lane, IPv6 only; a power of two
     int own_socket = -1;  // bound to udp_port itself: sends for the EV whose source port is udp_port
   };
   explicit UdpSender(Options options);

@@ -1,0 +1,66 @@
+// When answers (SACK, Transport ACK) may wait for an application's reply, and for how long.
+//
+// Sending answers takes as long as sending a reply. An application that polls is back at once, so they may
+// wait for that call; and while it replies to each arrival, a few arrivals share one answer. Both are bets:
+// one that was lost is not made again for a while, and twice as long the next time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace mrc::datapath {
+
+struct HoldSettings {
+  std::uint32_t packets = 4;  // arrivals whose answers may wait together; 0: none
+  Duration regret = 20us;     // an application that was not back within this lost the bet
+  Duration most = 30us;       // in a conversation, answers wait at most so long for the next arrival,
+  std::uint32_t gaps = 2;     // and at most so many of its usual gaps
+  std::uint32_t pause = 32;   // polls without a bet after a lost one, doubled each time
+  std::uint32_t pause_max = 1 << 16;
+};
+
+class AnswerHold {
+ public:
+  explicit AnswerHold(const HoldSettings& settings) : settings_(settings), call_(settings), talk_(settings) {}
+
+  bool holding() const { return holding_; }
+  /// Whether answers may wait until the next look. `arrived`: packets taken since the last one.
+  bool look(Time now, std::size_t arrived);
+  /// The application sent something while answers waited.
+  void note_reply() { replied_ = true; }
+  void release() { holding_ = false; }
+
+ private:
+  /// A bet that is not made for a while after it was lost.
+  class Bet {
+   public:
+    explicit Bet(const HoldSettings& s) : next_(s.pause) {}
+    bool open() const { return pause_ == 0; }
+    void tick() { pause_ -= pause_ > 0; }
+    void won(const HoldSettings& s);
+    void lost(const HoldSettings& s);
+
+   private:
+    std::uint32_t pause_ = 0;
+    std::uint32_t next_;
+  };
+
+  bool begin(Time now, std::size_t arrived);
+  bool go_on(Time now, std::size_t arrived);
+  void note_arrival(Time now, std::size_t arrived);
+  Duration limit() const;
+
+  HoldSettings settings_;
+  Bet call_;  // that the application is back at once
+  Bet talk_;  // that the next arrival comes as soon as the last one did
+  bool holding_ = false;
+  bool replied_ = false;     // to the last arrival
+  std::size_t waiting_ = 0;  // arrivals whose answers wait
+  Time looked_ = Time::min();
+  Time arrival_ = Time::min();       // of the last one that was replied to
+  Duration gap_ = Duration::zero();  // between arrivals of a conversation: a decaying maximum
+};
+
+}  // namespace mrc::datapath
