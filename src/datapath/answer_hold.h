@@ -26,7 +26,8 @@ class AnswerHold {
   explicit AnswerHold(const HoldSettings& settings) : settings_(settings), call_(settings), talk_(settings) {}
 
   bool holding() const { return holding_; }
-  /// Whether answers may wait until the next look. `arrived`: packets taken since the last one.
+  /// Whether answers may wait until the next look. `arrived`: writes taken since the last one; what the peer
+  /// answers asks for no reply.
   bool look(Time now, std::size_t arrived);
   /// The application sent something while answers waited.
   void note_reply() { replied_ = true; }

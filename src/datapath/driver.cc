@@ -31,16 +31,19 @@ bool Driver::turn(Time now) {
 
 bool Driver::glance(Time now) {
   service(now);
+  writes_ = 0;
   const std::size_t arrived = receive(now);
   if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
-  hold_answers(now, arrived);
+  hold_answers(now);
+  // Writes open no window: there is nothing to send but what waits for the reply.
+  if (hold_.holding() && writes_ > 0 && writes_ == arrived) return true;
   return send(now) || arrived != 0;
 }
 
 // MRC-NIC-011: answers of a polling application may wait for its reply, and for the next few arrivals of a
 // conversation.
-void Driver::hold_answers(Time now, std::size_t arrived) {
-  if (!hold_.look(now, arrived) || arrived == 0) return;
+void Driver::hold_answers(Time now) {
+  if (!hold_.look(now, writes_) || writes_ == 0) return;
   (void)nic_.poll_transmit(now, PortMask{}, departure_);  // what completed is in its CQ
   if (!nic_.has_control()) hold_.release();
 }
@@ -112,6 +115,7 @@ void Driver::take(Time now, PortId port, const port::RxPacket& packet) {
       nic_.note_peer_ports(now, around_.source, request->port_status);
     return;
   }
+  writes_ += std::holds_alternative<wire::Write>(parsed_.packet.body);
   nic_.handle(now, parsed_.packet, parsed_.envelope, around_.source, std::as_bytes(parsed_.payload));
 }
 

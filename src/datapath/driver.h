@@ -60,7 +60,7 @@ class Driver {
 
  private:
   std::size_t receive(Time now);
-  void hold_answers(Time now, std::size_t arrived);
+  void hold_answers(Time now);
   bool send(Time now);
   bool send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&));
   std::size_t receive(Time now, std::size_t port);
@@ -84,6 +84,7 @@ class Driver {
   nic::Departure departure_;
   Time next_service_ = Time::min();
   AnswerHold hold_;
+  std::size_t writes_ = 0;  // taken in this turn
   PortMask disabled_;
   PortMask homeless_;
   Counters<Verdict, kVerdictCount> refused_;

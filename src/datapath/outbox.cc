@@ -99,26 +99,44 @@ void Outbox::write(const nic::Departure& packet, const wire::Datagram& around, S
   std::uint8_t* head = &arena_[arena_used_];
   wire::emit_transport(packet.transmit.packet, shape.payload, wire_, head);
   arena_used_ += shape.head;
+  if (shape.payload <= settings_.copy_below) return write_short(packet, around, shape, head);
   append(head, shape.head);
   wire::Icrc icrc(around, head, shape.head + shape.payload + shape.pad + wire::kIcrcSize);
-  icrc.add(wire::Bytes(head, shape.head).subspan(wire::Icrc::kBthInHead));
+  if (wire_.emit_icrc) icrc.add(wire::Bytes(head, shape.head).subspan(wire::Icrc::kBthInHead));
   for (std::size_t i = 0; i < packet.payload.count; ++i) {
-    wire::Bytes piece(reinterpret_cast<const std::uint8_t*>(packet.payload.pieces[i].data()),
-                      packet.payload.pieces[i].size());
-    if (shape.payload <= settings_.copy_below) {
-      std::memcpy(&arena_[arena_used_], piece.data(), piece.size());
-      piece = wire::Bytes(&arena_[arena_used_], piece.size());
-      arena_used_ += piece.size();
-    }
-    if (wire_.emit_icrc) icrc.add(piece);
+    const nic::Piece piece = packet.payload.pieces[i];
+    if (wire_.emit_icrc)
+      icrc.add(wire::Bytes(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size()));
     append(piece.data(), piece.size());
   }
   std::uint8_t* tail = &arena_[arena_used_];
   std::memset(tail, 0, shape.pad + wire::kIcrcSize);
-  icrc.add(wire::Bytes(tail, shape.pad));
+  if (shape.pad != 0) icrc.add(wire::Bytes(tail, shape.pad));
   if (wire_.emit_icrc) icrc.store(tail + shape.pad);
   arena_used_ += shape.pad + wire::kIcrcSize;
   append(tail, shape.pad + wire::kIcrcSize);
+}
+
+/// Everything behind the header: one piece, and one run of the iCRC over it. Short runs cost by their number.
+void Outbox::write_short(const nic::Departure& packet, const wire::Datagram& around, Shape shape,
+                         std::uint8_t* head) {
+  std::uint8_t* end = head + shape.head;
+  for (std::size_t i = 0; i < packet.payload.count; ++i) {
+    const nic::Piece piece = packet.payload.pieces[i];
+    std::memcpy(end, piece.data(), piece.size());
+    end += piece.size();
+  }
+  std::memset(end, 0, shape.pad + wire::kIcrcSize);
+  end += shape.pad;
+  if (wire_.emit_icrc) {
+    wire::Icrc icrc(around, head, static_cast<std::size_t>(end - head) + wire::kIcrcSize);
+    icrc.add(wire::Bytes(head, end).subspan(wire::Icrc::kBthInHead));
+    icrc.store(end);
+  }
+  end += wire::kIcrcSize;
+  const auto size = static_cast<std::size_t>(end - head);
+  arena_used_ += size - shape.head;
+  append(head, size);
 }
 
 void Outbox::flush() {

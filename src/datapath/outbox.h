@@ -54,6 +54,8 @@ class Outbox {
   void open_train(const wire::Datagram& around, const nic::Departure& packet, std::uint32_t size);
   static void encapsulate(const nic::Carrier& carrier, Train& note);
   void write(const nic::Departure& packet, const wire::Datagram& around, Shape shape);
+  void write_short(const nic::Departure& packet, const wire::Datagram& around, Shape shape,
+                   std::uint8_t* head);
   void append(const void* data, std::size_t size);
 
   port::Port& port_;

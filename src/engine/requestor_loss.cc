@@ -28,13 +28,15 @@ Duration slack(const RequestorSettings& settings, const PathClock& clock) {
 }  // namespace
 
 void Requestor::infer_losses(Time now, Psn from, std::uint64_t missing) {
+  // Nothing younger than this is overdue on any path: most packets need no look at theirs.
+  const Duration young = std::min(settings_.suspect_slack, base_timeout());
   flight_.for_open(from, missing, [&](Psn psn) {
     if (!flight_.is_in_flight(psn)) return;
     const Record& r = flight_.record(psn);
     // MRC-REQ-004: a newer packet of the same EV arrived, so this one never will.
     if (clock_.overtaken(EvSlot(r.slot), r.order)) {
       lose(now, psn, LossCause::order);
-    } else if (r.sent.age(now) > suspicion(EvSlot(r.slot))) {
+    } else if (const Duration age = r.sent.age(now); age > young && age > suspicion(EvSlot(r.slot))) {
       doubt(now, psn, r);
     }
   });
