@@ -158,7 +158,7 @@ function drawFlyers(v: View, f: FabricView, now: number): void {
     const at = flyerAt(f.scene, flyer, now);
     if (!at) continue;
     const pointed = f.hovered && "packet" in f.hovered && f.hovered.packet === flyer.packet;
-    ctx.fillStyle = flyer.packet.repair ? theme.broken : theme.path;
+    ctx.fillStyle = flyer.packet.repair ? theme.broken : theme.dot;
     ctx.strokeStyle = theme.panel;
     ctx.lineWidth = 1.5;
     ctx.beginPath();

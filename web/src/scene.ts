@@ -4,6 +4,7 @@
 import { Node, Tier, Topo } from "./model";
 
 export const PANEL_W = 1000, PANEL_H = 560, GAP = 120;
+const NARROW_GAP = 330; // between rows on a phone, where a label is as tall as a tier
 export interface Rect { x: number; y: number; w: number; h: number }
 export type Drawn = "wires" | "matrix";
 
@@ -14,19 +15,19 @@ export class Scene {
   readonly lines: Float32Array;
 
   constructor(readonly topo: Topo, readonly drawn: Drawn, aspect: number) {
-    const planes = topo.f.planes;
+    const planes = topo.f.planes, gapY = aspect < 1 ? NARROW_GAP : GAP;
     let columns = 1, best = 0;
     for (let c = 1; c <= planes; ++c) {
       const rows = Math.ceil(planes / c);
-      const scale = Math.min(aspect / (c * (PANEL_W + GAP)), 1 / (rows * (PANEL_H + GAP)));
+      const scale = Math.min(aspect / (c * (PANEL_W + GAP)), 1 / (rows * (PANEL_H + gapY)));
       if (scale > 0.85 * best) { columns = c; best = Math.max(best, scale); } // rather wide than long
     }
     const rows = Math.ceil(planes / columns);
     for (let p = 0; p < planes; ++p) {
-      this.panels.push({ x: (p % columns) * (PANEL_W + GAP), y: Math.floor(p / columns) * (PANEL_H + GAP), w: PANEL_W, h: PANEL_H });
+      this.panels.push({ x: (p % columns) * (PANEL_W + GAP), y: Math.floor(p / columns) * (PANEL_H + gapY), w: PANEL_W, h: PANEL_H });
     }
     this.width = columns * (PANEL_W + GAP) - GAP;
-    this.height = rows * (PANEL_H + GAP) - GAP;
+    this.height = rows * (PANEL_H + gapY) - gapY;
     this.lines = drawn === "wires" ? this.makeLines() : new Float32Array(0);
   }
 
