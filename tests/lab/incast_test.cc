@@ -47,17 +47,19 @@ TEST(LabIncast, TrimsAndLeavesTheVictimAlone) {
                                        {.message_bytes = 32 * 1024, .slots = 8, .evs = 4});
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_TRUE(result->flawless());
-  // The victim's port is its own: it keeps a whole share where three share one.
-  std::uint64_t together = 0;
+  std::uint64_t together = 0, most = 0;
   for (const tools::Ends& sender : result->others) {
     together += sender.sender.bytes;
-    EXPECT_GT(result->sender.bytes, sender.sender.bytes) << "an incast sender got more than the victim";
+    most = std::max(most, sender.sender.bytes);
     EXPECT_GT(sender.sender.messages, 0u);
   }
-  // Where the port was the bottleneck, and not a busy machine, which serves all four alike.
-  const double seconds = result->phases[0].seconds;
-  if (static_cast<double>(together) * 8 > 0.7 * kRate * seconds) {
+  // The victim's port is its own: it keeps a whole share where three share one. A machine too busy to fill
+  // the port serves all four alike, and then there is nothing to compare.
+  if (static_cast<double>(together) * 8 > 0.7 * kRate * result->phases[0].seconds) {
+    EXPECT_GT(result->sender.bytes, most) << "an incast sender got more than the victim";
     EXPECT_GT(result->sender.bytes, together / 2) << "the victim shares the fate of the incast";
+  } else {
+    std::printf("NOT COMPARED: this machine is too busy to fill a port of %lu bits per second\n", kRate);
   }
   const auto t0 = counters_of(lab, "p0.t0.1");
   ASSERT_TRUE(t0.contains("ports")) << t0.dump();
