@@ -21,9 +21,10 @@ namespace mrc::engine {
 namespace {
 /// How much later than usual an answer may be. Where answers take less than the slack, it is as long as they
 /// take: a host that is late now and then shows in its round trips, and one that is not shall not wait as if
-/// it were.
+/// it were. Never nothing: answers that took no time would make everything overdue at once, for ever.
+constexpr Duration kLeastSlack = std::chrono::microseconds(1);
 Duration slack(const RequestorSettings& settings, const PathClock& clock) {
-  return std::min(settings.suspect_slack, clock.longest());
+  return std::min(settings.suspect_slack, std::max(clock.longest(), kLeastSlack));
 }
 }  // namespace
 
