@@ -163,8 +163,11 @@ void Daemon::settle() {
 }
 
 void Daemon::flush(Session& session) {
-  pump(session);
-  bool alive = session.socket.flush();
+  bool alive = true;
+  do {  // until the socket takes no more: only then will it be heard of again
+    pump(session);
+    alive = session.socket.flush();
+  } while (alive && session.socket.queued() == 0 && !session.events.empty());
   if (alive && session.paused && session.socket.queued() == 0) {
     alive = handle_some(session);
     touched_.insert(&session);

@@ -105,5 +105,25 @@ TEST_F(EvidenceTest, APlaneIsNotGivenUpForOnePathWhileItsOthersArrive) {
   }
 }
 
+// MRC-CC-020
+TEST_F(EvidenceTest, ARepairedPacketIsTimedByItsEchoOnly) {
+  config.requestor.timestamps = false;
+  start();
+  QueuePair timed(config, listener, pool);
+  for (auto s : {QpState::init, QpState::rtr, QpState::rts}) timed.modify(now, s);
+  timed.post_send(now, {.remote_va = 0, .rkey = kKey, .length = 64});
+  Transmit t;
+  ASSERT_TRUE(timed.poll_transmit(now, kAll, t));
+  const wire::Nack nack{.entropy = t.envelope.ev, .nack_psn = Psn(100)};
+  timed.handle_packet(now, {.dqpn = Qpn(10), .psn = Psn(100), .body = nack}, {}, *this);
+  now += 5us;
+  ASSERT_TRUE(timed.poll_transmit(now, kAll, t));
+  EXPECT_TRUE(write_of(t).retransmitted);
+  now += 5us;
+  const wire::Sack answer{.cack_psn = Psn(100), .rcvd_bytes = 1, .sack_offset = 1};
+  timed.handle_packet(now, {.dqpn = Qpn(10), .psn = Psn(100), .body = answer}, {}, *this);
+  EXPECT_FALSE(listener.rtt);
+}
+
 }  // namespace
 }  // namespace mrc::engine

@@ -292,37 +292,6 @@ TEST_F(RequestorTest, AnswersToWhatWasNeverSentAreStale) {
   EXPECT_EQ(qp->state(), QpState::rts);
 }
 
-// MRC-CC-020
-TEST_F(RequestorTest, ARepairedPacketIsTimedByItsEchoOnly) {
-  config.requestor.timestamps = false;
-  struct Spy final : Congestion {
-    void on_send(Time, std::uint32_t) override {}
-    void on_sack(Time, const Feedback& f) override { rtt = f.rtt; }
-    void on_trim(Time, std::uint32_t, bool) override {}
-    void on_loss(Time, std::uint32_t) override {}
-    void on_settled(Time, std::int64_t) override {}
-    bool may_send(std::uint32_t) const override { return true; }
-    std::uint64_t window() const override { return 1 << 20; }
-    std::int64_t in_flight() const override { return 0; }
-    std::optional<Duration> rtt;
-  } spy;
-  start();
-  QueuePair timed(config, spy, pool);
-  for (auto s : {QpState::init, QpState::rtr, QpState::rts}) timed.modify(now, s);
-  timed.post_send(now, {.remote_va = 0, .rkey = kKey, .length = 64});
-  Transmit t;
-  ASSERT_TRUE(timed.poll_transmit(now, kAll, t));
-  const wire::Nack nack{.entropy = t.envelope.ev, .nack_psn = Psn(100)};
-  timed.handle_packet(now, {.dqpn = Qpn(10), .psn = Psn(100), .body = nack}, {}, *this);
-  now += 5us;
-  ASSERT_TRUE(timed.poll_transmit(now, kAll, t));
-  EXPECT_TRUE(write_of(t).retransmitted);
-  now += 5us;
-  const wire::Sack answer{.cack_psn = Psn(100), .rcvd_bytes = 1, .sack_offset = 1};
-  timed.handle_packet(now, {.dqpn = Qpn(10), .psn = Psn(100), .body = answer}, {}, *this);
-  EXPECT_FALSE(spy.rtt);
-}
-
 TEST_F(RequestorTest, AnEmptyPoolIsBackPressureNotAnError) {
   pool = RecordPool(64);
   start();
