@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kEntries = 1 << 16;            // of a completion queue
-constexpr auto kAwake = std::chrono::milliseconds(2);  // after the last wish or event
+constexpr auto kAwake = std::chrono::milliseconds(2);  // after the last long message
 constexpr int kTurnsPerLook = 32;                      // at the clock
 
 /// Takes the mutex from a thread that spins with it.
@@ -78,7 +78,7 @@ void Driver::run() {
     const bool moved = turn();
     if (!moved && turns % kTurnsPerLook != 0) continue;
     const auto now = Clock::now();
-    if (moved || wanted_.exchange(false, std::memory_order_relaxed)) last = now;
+    if (wanted_.exchange(false, std::memory_order_relaxed)) last = now;
     if (now - last > kAwake) {
       sleep(lock);
       last = Clock::now();
@@ -100,6 +100,16 @@ void Driver::sleep(std::unique_lock<std::mutex>& lock) {
   asleep_.store(true, std::memory_order_seq_cst);
   woken_.wait(lock, [this] { return wanted_.load(std::memory_order_relaxed) || visitors_.load() > 0; });
   asleep_.store(false, std::memory_order_release);
+}
+
+void Driver::help() {
+  if (!asleep_.load(std::memory_order_acquire) || visitors_.load(std::memory_order_relaxed) > 0) return;
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || !asleep_.load(std::memory_order_relaxed)) return;
+    turn();
+  }
+  if (wanted_.load(std::memory_order_relaxed)) wake();
 }
 
 void Driver::wake() {

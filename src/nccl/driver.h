@@ -1,9 +1,10 @@
-// The thread that drives one device: it alone posts and polls, for all links of the device.
+// Who posts and polls, for all links of one device.
 //
-// NCCL has one thread for everything that a communicator does. If that thread drove the network too, each
-// test of a request would cost it system calls; so it only hands work over and takes completions. The driver
-// spins while anybody waits, and sleeps when nobody has asked for a while: libmrc's own thread then keeps the
-// connections alive.
+// NCCL has one thread for everything that a communicator does. Small messages it drives itself, whenever it
+// asks for them: handing one to another thread and back takes longer than the network does. When messages
+// are long, moving them would keep NCCL's thread from everything else; so a thread of the device's own wakes
+// up and takes over, and goes to sleep again when no long message has come or gone for a while. When nobody
+// asks, libmrc's own thread keeps the connections alive.
 #pragma once
 
 #include <mrc.h>
@@ -41,11 +42,17 @@ class Driver {
   /// The driver lets go of the link, whose queue pairs may be destroyed then.
   void forget(std::uint64_t number);
 
-  /// Somebody waits for something.
-  void want() {
+  static constexpr std::uint64_t kLong = 16 << 10;  // bytes: from here on a message is the thread's business
+  /// A long message is there: the thread takes over. Wakes it only with rouse() or help().
+  void note_long() {
     if (!wanted_.load(std::memory_order_relaxed)) wanted_.store(true, std::memory_order_seq_cst);
+  }
+  void rouse() {
+    note_long();
     if (asleep_.load(std::memory_order_acquire)) wake();
   }
+  /// One turn by the caller, unless the thread is awake or somebody else has it.
+  void help();
 
   /// Before the process's libraries go. Nothing moves afterwards.
   void stop();

@@ -114,14 +114,20 @@ Status Link::write(std::uint32_t qp, const Write& what, const std::uint32_t* imm
   command.immediate = immediate != nullptr ? *immediate : 0;
   if (what.copy && what.size > 0) std::memcpy(command.copied.data(), what.from, what.size);
   if (!commands_->put(command)) return Error{EAGAIN, "more writes than were agreed on"};
-  device_.driver().want();
+  what.size >= Driver::kLong ? device_.driver().rouse() : device_.driver().help();
   return Done{};
 }
 
 Result<int> Link::poll(std::span<ibv_wc> out) {
-  device_.driver().want();
   std::size_t n = 0;
-  while (n < out.size() && completions_->take(out[n])) ++n;
+  const auto take = [&] {
+    while (n < out.size() && completions_->take(out[n])) ++n;
+    return n > 0;
+  };
+  if (!take()) {
+    device_.driver().help();
+    take();
+  }
   if (n == 0 && overrun_.load(std::memory_order_relaxed))
     return Error{EPROTO, peer_name_ + " sent more than was granted"};
   return static_cast<int>(n);
@@ -145,6 +151,7 @@ void Link::hand_back(ibv_wc& wc) {
   wc.wr_id &= kReceiveId | ((std::uint64_t{1} << Driver::kLinkShift) - 1);
   const bool received = (wc.wr_id & kReceiveId) != 0 && wc.status == IBV_WC_SUCCESS;
   if (received) post_receive(static_cast<std::uint32_t>(wc.wr_id & ~kReceiveId));
+  if (received && wc.byte_len >= Driver::kLong) device_.driver().note_long();
   if (!completions_->put(wc)) overrun_.store(true, std::memory_order_relaxed);
 }
 
