@@ -30,6 +30,7 @@ constexpr int kTag = 7;
 struct Plugin {
   std::unique_ptr<Table> table;
   Ends ends;
+  void* unanswered = nullptr;  // the last send
 };
 
 bool meet(Plugin& plugin, int channel) {
@@ -50,19 +51,19 @@ bool meet(Plugin& plugin, int channel) {
          !failed;
 }
 
+/// A send need not be over when the next step begins: as in NCCL, whose steps have their own buffers.
 bool exchange(Plugin& plugin, Memory& from, Memory& to, std::size_t bytes) {
   Table& t = *plugin.table;
   void *in = nullptr, *out = nullptr;
+  if (plugin.unanswered != nullptr && wait_for(t, plugin.unanswered, nullptr) != kSuccess) return false;
   if (t.receive(plugin.ends.receiver, {to.buffer(0, bytes, kTag)}, &in) != kSuccess || in == nullptr)
     return false;
-  int sent = 0, received = 0;
-  while (sent == 0 || received == 0) {
-    if (out == nullptr && sent == 0 &&
-        t.send(plugin.ends.sender, from.buffer(0, bytes, kTag), &out) != kSuccess)
+  for (int received = 0; out == nullptr || received == 0;) {
+    if (out == nullptr && t.send(plugin.ends.sender, from.buffer(0, bytes, kTag), &out) != kSuccess)
       return false;
-    if (out != nullptr && sent == 0 && t.test(out, &sent, nullptr) != kSuccess) return false;
     if (received == 0 && t.test(in, &received, nullptr) != kSuccess) return false;
   }
+  plugin.unanswered = out;
   return true;
 }
 
@@ -118,6 +119,7 @@ int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
     if (ours.back() < 0 || theirs.back() < 0)
       return std::fprintf(stderr, "nccl_hop: %s", logged_warnings().c_str()), 1;
   }
+  if (wait_for(*plugin.table, plugin.unanswered, nullptr) != kSuccess) return 1;
   std::sort(ours.begin(), ours.end()), std::sort(theirs.begin(), theirs.end());
   const double mine = ours[ours.size() / 2], tcps = theirs[theirs.size() / 2];
   if (first)

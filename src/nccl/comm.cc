@@ -57,6 +57,14 @@ Error Comm::fail(const Error& error) {
   return error_;
 }
 
+void Comm::warn_of_cut(std::uint64_t size, std::uint64_t room) {
+  if (!told_of_cut_) {
+    warn("a message of " + std::to_string(size) + " bytes between this rank and " + link_->peer_name() +
+         " is cut to the " + std::to_string(room) + " bytes that its receiver has room for");
+  }
+  told_of_cut_ = true;
+}
+
 Error Comm::lost(const std::string& why) const {
   return {ECONNRESET, "lost " + link_->peer_name() + ": " + why + "; planes: " + link_->planes()};
 }

@@ -48,6 +48,8 @@ class Comm {
   }
   Request& request(std::uint64_t number) { return requests_[number]; }
   Error fail(const Error& error);
+  /// Once.
+  void warn_of_cut(std::uint64_t size, std::uint64_t room);
   /// Counts a write of ours that will be answered.
   void note_posted() { ++unanswered_; }
   std::uint32_t unanswered() const { return unanswered_; }
@@ -70,7 +72,7 @@ class Comm {
   std::uint32_t unanswered_ = 0;
   std::uint32_t idle_ = 0;
   Clock::time_point heard_, looked_;
-  bool gone_ = false;
+  bool gone_ = false, told_of_cut_ = false;
   Error error_;
 };
 

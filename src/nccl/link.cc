@@ -14,7 +14,7 @@ Error failed(const std::string& what, int error) { return {error, what + ": " + 
 }  // namespace
 
 Result<std::unique_ptr<Link>> Link::make(const Device& device, const Shape& shape,
-                                         std::unique_ptr<GrantRing> ring) {
+                                         std::unique_ptr<Ring> ring) {
   std::unique_ptr<Link> link(new Link(device, std::move(ring)));
   if (auto built = link->build(shape); !built) return built.error();
   return link;

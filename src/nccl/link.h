@@ -17,9 +17,9 @@
 #include "base/result.h"
 #include "nccl/device.h"
 #include "nccl/driver.h"
-#include "nccl/grant_ring.h"
 #include "nccl/handoff.h"
 #include "nccl/protocol.h"
+#include "nccl/ring.h"
 
 namespace mrc::nccl {
 
@@ -33,7 +33,7 @@ class Link {
   };
   /// Everything up to queue pairs that wait for a peer, with receives posted.
   static Result<std::unique_ptr<Link>> make(const Device& device, const Shape& shape,
-                                            std::unique_ptr<GrantRing> ring = nullptr);
+                                            std::unique_ptr<Ring> ring);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -58,7 +58,7 @@ class Link {
     std::uint64_t id = 0;  // below kReceiveId
     bool copy = false;     // the data may change once this returns; kInline bytes at most
   };
-  static constexpr std::uint32_t kInline = 208;                        // a grant, or a small message
+  static constexpr std::uint32_t kInline = 208;                        // a grant, or an early message
   static constexpr std::uint64_t kReceiveId = std::uint64_t{1} << 63;  // and the queue pair's number
   /// The driver posts it; an error comes as a completion. EAGAIN cannot be: callers know how many they have
   /// under way.
@@ -72,7 +72,7 @@ class Link {
 
   std::uint32_t qps() const { return static_cast<std::uint32_t>(qps_.size()); }
   const Device& device() const { return device_; }
-  GrantRing* ring() const { return ring_.get(); }
+  Ring& ring() const { return *ring_; }
   /// One line: each plane and how it stood when last heard of.
   std::string planes() const;
 
@@ -87,13 +87,13 @@ class Link {
   };
   int post(const Command& command);
   int post_receive(std::uint32_t qp);
-  Link(const Device& device, std::unique_ptr<GrantRing> ring) : device_(device), ring_(std::move(ring)) {}
+  Link(const Device& device, std::unique_ptr<Ring> ring) : device_(device), ring_(std::move(ring)) {}
   Status build(const Shape& shape);
   Status meet(const Introduction& ours);
   openmrc_params params(int traffic_class) const;
 
   const Device& device_;
-  std::unique_ptr<GrantRing> ring_;  // of a sender; outlives the queue pairs that the peer writes through
+  std::unique_ptr<Ring> ring_;  // outlives the queue pairs that the peer writes through
   Driver::Place place_;
   std::uint32_t entries_ = 0;
   std::unique_ptr<Handoff<Command>> commands_;

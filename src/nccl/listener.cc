@@ -53,8 +53,7 @@ bool Listener::somebody_waits() const {
 Status Listener::start_meeting() {
   auto link = Receiver::prepare(device_, device_.settings().qps);
   if (!link) return link.error();
-  Introduction ours;
-  ours.cookie = cookie_;
+  const Introduction ours = Receiver::introduce(**link, cookie_);
   meeting_ = Meeting::start(*std::move(link), [tcp = tcp_, ours](Link& l) -> Status {
     if (auto met = l.accept(tcp.get(), ours, kGreetingMs); !met) return met;
     return Receiver::check(l.peer());

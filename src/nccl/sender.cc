@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-
-#include "nccl/log.h"
+#include <cstddef>
+#include <cstring>
 
 namespace mrc::nccl {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::uint64_t kStripeUnit = 4096;  // stripes begin where packets do
 }  // namespace
 
 Result<std::unique_ptr<Link>> Sender::prepare(const Device& device, std::uint32_t qps, int traffic_class) {
-  auto ring = GrantRing::make(device);
+  auto ring = Ring::make(device);
   if (!ring) return ring.error();
   return Link::make(device, {qps, kSends, kRing, traffic_class}, *std::move(ring));
 }
@@ -23,18 +23,17 @@ Result<std::unique_ptr<Link>> Sender::prepare(const Device& device, std::uint32_
 Introduction Sender::introduce(const Link& link, std::uint64_t cookie) {
   Introduction i;
   i.cookie = cookie;
-  i.ring_address = link.ring()->address();
-  i.ring_rkey = link.ring()->rkey();
-  i.ring_slots = kRing;
+  link.ring().introduce(i);
   return i;
 }
 
 Status Sender::on_immediate(std::uint32_t immediate, std::uint32_t) {
-  const Grant& grant = (*link().ring())[granted_];
+  const Grant& grant = link().ring().grant(granted_);
   const bool sane = immediate == granted_ && grant.sequence == granted_ && grant.count >= 1 &&
                     grant.count <= kGroup && granted_ - current_ < kRing;
   if (!sane) return Error{EPROTO, link().peer_name() + " sent a grant out of turn"};
   ++granted_;
+  settle_early();
   return Done{};
 }
 
@@ -46,7 +45,7 @@ Status Sender::on_written(std::uint64_t id) {
 
 std::uint32_t Sender::find(int tag) {
   if (current_ == granted_) return kGroup;
-  const Grant& grant = (*link().ring())[current_];
+  const Grant& grant = link().ring().grant(current_);
   for (std::uint32_t i = 0; i < grant.count; ++i) {
     if ((filled_ >> i & 1) == 0 && grant.buffers[i].tag == tag) return i;
   }
@@ -54,20 +53,24 @@ std::uint32_t Sender::find(int tag) {
 }
 
 std::uint64_t Sender::cut(std::uint64_t size, const GrantedBuffer& to) {
-  if (size <= to.size) return size;
-  if (!told_of_cut_) {
-    warn("a message of " + std::to_string(size) + " bytes to " + link().peer_name() + " is cut to the " +
-         std::to_string(to.size) + " bytes that its receiver has room for");
-  }
-  told_of_cut_ = true;
-  return to.size;
+  if (size > to.size) warn_of_cut(size, to.size);
+  return std::min(size, to.size);
 }
 
 void Sender::note_filled(std::uint32_t buffer) {
   filled_ |= 1u << buffer;
-  if (static_cast<std::uint32_t>(std::popcount(filled_)) < (*link().ring())[current_].count) return;
+  if (static_cast<std::uint32_t>(std::popcount(filled_)) < link().ring().grant(current_).count) return;
   ++current_;
   filled_ = 0;
+  settle_early();
+}
+
+void Sender::settle_early() {
+  if (!early_tag_) return;
+  const std::uint32_t buffer = find(*early_tag_);
+  if (buffer == kGroup) return;
+  early_tag_.reset();
+  note_filled(buffer);
 }
 
 Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr* memory, Request** out) {
@@ -78,9 +81,9 @@ Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr*
   std::uint32_t buffer = find(tag);
   if (buffer == kGroup) {
     if (auto made = progress(); !made) return made;
-    if (buffer = find(tag); buffer == kGroup) return Done{};
+    if (buffer = find(tag); buffer == kGroup) return send_early(data, size, tag, out);
   }
-  const GrantedBuffer& to = (*link().ring())[current_].buffers[buffer];
+  const GrantedBuffer& to = link().ring().grant(current_).buffers[buffer];
   size = cut(size, to);
   const std::uint32_t pieces = size >= device().settings().stripe_bytes ? link().qps() : 1;
   if (in_flight_ + pieces > kSends) return progress();
@@ -92,6 +95,30 @@ Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr*
   if (auto written = write_pieces(data, to, size, memory, which, *request); !written)
     return fail(written.error());
   note_filled(buffer);
+  *out = request;
+  return Done{};
+}
+
+Status Sender::send_early(const void* data, std::uint64_t size, int tag, Request** out) {
+  const bool may = size <= kEarlyBytes && current_ == granted_ && !early_tag_ && in_flight_ < kSends;
+  Request* request = may ? new_request() : nullptr;
+  if (request == nullptr) return Done{};
+  EarlyMessage message{granted_, tag, static_cast<std::uint32_t>(size), 0, {}};
+  std::memcpy(message.data, data, size);
+  const Link::Write write{.from = &message,
+                          .size = offsetof(EarlyMessage, data) + size,
+                          .to = Ring::address_of(link().peer(), granted_),
+                          .rkey = link().peer().ring_rkey,
+                          .id = number_of(*request),
+                          .copy = true};
+  const std::uint32_t word = PieceImmediate{granted_ % kRing, 0, 0}.word();
+  if (auto written = link().write(0, write, &word); !written) return fail(written.error());
+  early_tag_ = tag;
+  ++in_flight_;
+  note_posted();
+  request->count = 1;
+  request->bytes[0] = size;
+  request->waiting = 1;
   *out = request;
   return Done{};
 }

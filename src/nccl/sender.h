@@ -1,6 +1,8 @@
 // The sending end of a connection: answers grants with data.
 #pragma once
 
+#include <optional>
+
 #include "nccl/comm.h"
 
 namespace mrc::nccl {
@@ -14,8 +16,9 @@ class Sender final : public Comm {
   /// REQUIRES a link of prepare() that is connected.
   explicit Sender(std::unique_ptr<Link> link) : Comm(std::move(link)) {}
 
-  /// *request stays null while the receiver has granted no buffer of this tag yet. A message that is longer
-  /// than its buffer is cut there, as NCCL's own RDMA transport does.
+  /// *request stays null while the receiver has granted no buffer of this tag yet, unless the message is
+  /// short enough to go early. A message that is longer than its buffer is cut there, as NCCL's own RDMA
+  /// transport does.
   Status send(const void* data, std::uint64_t size, int tag, const ibv_mr* memory, Request** request);
 
  private:
@@ -27,13 +30,16 @@ class Sender final : public Comm {
   Status write_pieces(const void* data, const GrantedBuffer& to, std::uint64_t size, const ibv_mr* memory,
                       PieceImmediate which, Request& request);
   void note_filled(std::uint32_t buffer);
+  Status send_early(const void* data, std::uint64_t size, int tag, Request** out);
+  /// Finds the buffer of the message that went early, once its grant is there.
+  void settle_early();
 
-  std::uint32_t granted_ = 0;    // grants that have come
-  std::uint32_t current_ = 0;    // the oldest that has buffers left
-  std::uint32_t filled_ = 0;     // a bit for each of its buffers that got its data
-  std::uint32_t in_flight_ = 0;  // pieces
+  std::uint32_t granted_ = 0;     // grants that have come
+  std::uint32_t current_ = 0;     // the oldest that has buffers left
+  std::uint32_t filled_ = 0;      // a bit for each of its buffers that got its data
+  std::optional<int> early_tag_;  // of a message that went early, until its grant comes
+  std::uint32_t in_flight_ = 0;   // pieces
   std::uint32_t next_qp_ = 0;
-  bool told_of_cut_ = false;
 };
 
 }  // namespace mrc::nccl

@@ -48,18 +48,70 @@ TEST_P(Transfer, EverySizeArrivesWhole) {
   }
 }
 
-TEST_P(Transfer, ASendWaitsForItsBuffer) {
-  Memory from(*table, ends.sender, 64, 5), to(*table, ends.receiver, 64, 0);
+TEST_P(Transfer, ALongerSendWaitsForItsBuffer) {
+  constexpr std::size_t kSize = 300;
+  Memory from(*table, ends.sender, kSize, 5), to(*table, ends.receiver, kSize, 0);
   void* send = nullptr;
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(table->send(ends.sender, from.buffer(0, 64, 1), &send), kSuccess);
+    ASSERT_EQ(table->send(ends.sender, from.buffer(0, kSize, 1), &send), kSuccess);
     ASSERT_EQ(send, nullptr) << "nothing was granted";
   }
-  void* receive = post_receive(*table, ends.receiver, {to.buffer(0, 64, 1)});
-  send = post_send(*table, ends.sender, from.buffer(0, 64, 1));
+  void* receive = post_receive(*table, ends.receiver, {to.buffer(0, kSize, 1)});
+  send = post_send(*table, ends.sender, from.buffer(0, kSize, 1));
   EXPECT_EQ(wait_for(*table, receive, nullptr), kSuccess);
   EXPECT_EQ(wait_for(*table, send, nullptr), kSuccess);
-  EXPECT_TRUE(is(to.data(), 5, 64));
+  EXPECT_TRUE(is(to.data(), 5, kSize));
+}
+
+TEST_P(Transfer, AShortMessageGoesBeforeItsBufferIsThere) {
+  Memory from(*table, ends.sender, 64, 5), to(*table, ends.receiver, 64, 0);
+  void* early = post_send(*table, ends.sender, from.buffer(0, 40, 1));
+  ASSERT_NE(early, nullptr);
+  int sent = -1, received = -1;
+  EXPECT_EQ(wait_for(*table, early, &sent), kSuccess);
+  EXPECT_EQ(sent, 40);
+  void* second = nullptr;
+  ASSERT_EQ(table->send(ends.sender, from.buffer(0, 64, 1), &second), kSuccess);
+  EXPECT_EQ(second, nullptr) << "one at a time";
+  void* first = post_receive(*table, ends.receiver, {to.buffer(0, 64, 1)});
+  EXPECT_EQ(wait_for(*table, first, &received), kSuccess);
+  EXPECT_EQ(received, 40);
+  EXPECT_TRUE(is(to.data(), 5, 40));
+  EXPECT_EQ(to.data()[40], 0xEE);
+  void* next = post_receive(*table, ends.receiver, {to.buffer(0, 64, 1)});
+  second = post_send(*table, ends.sender, from.buffer(0, 64, 1));
+  EXPECT_EQ(wait_for(*table, next, &received), kSuccess);
+  EXPECT_EQ(wait_for(*table, second, nullptr), kSuccess);
+  EXPECT_EQ(received, 64);
+}
+
+TEST_P(Transfer, AnEarlyMessageFindsItsTagInALaterGrant) {
+  Memory from(*table, ends.sender, 3000, 5), to(*table, ends.receiver, 3000, 0);
+  void* early = post_send(*table, ends.sender, from.buffer(0, 100, 9));
+  ASSERT_NE(early, nullptr);
+  void* others = post_receive(*table, ends.receiver, {to.buffer(0, 1000, 7), to.buffer(1000, 1000, 8)});
+  void* its = post_receive(*table, ends.receiver, {to.buffer(2000, 1000, 9)});
+  void* eight = post_send(*table, ends.sender, from.buffer(1000, 1000, 8));
+  void* seven = post_send(*table, ends.sender, from.buffer(0, 50, 7));
+  for (void* request : {early, eight, seven}) EXPECT_EQ(wait_for(*table, request, nullptr), kSuccess);
+  int sizes[2] = {}, size = 0;
+  EXPECT_EQ(wait_for(*table, others, sizes), kSuccess) << logged_warnings();
+  EXPECT_EQ(wait_for(*table, its, &size), kSuccess);
+  EXPECT_THAT(sizes, ::testing::ElementsAre(50, 1000));
+  EXPECT_EQ(size, 100);
+  EXPECT_TRUE(is(to.data() + 2000, 5, 100));
+}
+
+TEST_P(Transfer, AnEarlyMessageIsCutWhereItsBufferEnds) {
+  Memory from(*table, ends.sender, 100, 5), to(*table, ends.receiver, 100, 0);
+  void* early = post_send(*table, ends.sender, from.buffer(0, 100, 1));
+  void* receive = post_receive(*table, ends.receiver, {to.buffer(0, 64, 1)});
+  int received = -1;
+  EXPECT_EQ(wait_for(*table, early, nullptr), kSuccess);
+  EXPECT_EQ(wait_for(*table, receive, &received), kSuccess);
+  EXPECT_EQ(received, 64);
+  EXPECT_EQ(to.data()[64], 0xEE) << "beyond the buffer";
+  EXPECT_THAT(logged_warnings(), ::testing::HasSubstr("is cut to the 64 bytes"));
 }
 
 TEST_P(Transfer, ShorterAndLongerThanTheBuffer) {
@@ -67,7 +119,7 @@ TEST_P(Transfer, ShorterAndLongerThanTheBuffer) {
   struct Case {
     std::size_t send, room;
   };
-  for (const Case c : {Case{10, 100}, Case{0, 100}, Case{100, 64}, Case{60'000, 50'500}, Case{5, 0}}) {
+  for (const Case c : {Case{10, 100}, Case{0, 100}, Case{1000, 640}, Case{60'000, 50'500}, Case{500, 0}}) {
     void* receive = post_receive(*table, ends.receiver, {to.buffer(0, c.room, 0)});
     void* send = post_send(*table, ends.sender, from.buffer(0, c.send, 0));
     int sent = -1, received = -1;
@@ -79,7 +131,7 @@ TEST_P(Transfer, ShorterAndLongerThanTheBuffer) {
   }
   EXPECT_TRUE(is(to.data(), 5, 50'500));
   EXPECT_THAT(logged_warnings(),
-              ::testing::HasSubstr("is cut to the 64 bytes that its receiver has room for"));
+              ::testing::HasSubstr("is cut to the 640 bytes that its receiver has room for"));
   for (std::size_t i = 50'500; i < 60'000; ++i) ASSERT_EQ(to.data()[i], 0xEE) << "beyond the buffer";
 }
 

@@ -1,0 +1,23 @@
+#include "nccl/ring.h"
+
+namespace mrc::nccl {
+
+Result<std::unique_ptr<Ring>> Ring::make(const Device& device) {
+  std::unique_ptr<Ring> ring(new Ring);
+  const auto memory = device.register_memory(ring->slots_.get(), sizeof(Slot) * kRing);
+  if (!memory) return memory.error();
+  ring->memory_ = *memory;
+  return ring;
+}
+
+Ring::~Ring() {
+  if (memory_ != nullptr) ::ibv_dereg_mr(memory_);
+}
+
+void Ring::introduce(Introduction& ours) const {
+  ours.ring_address = reinterpret_cast<std::uint64_t>(slots_.get());
+  ours.ring_rkey = memory_->rkey;
+  ours.ring_slots = kRing;
+}
+
+}  // namespace mrc::nccl
