@@ -110,6 +110,16 @@ TEST_F(PathSetTest, ControlTakesEveryPlaneInTurnOnItsOwnEv) {
   for (int port = 1; port <= 4; ++port) EXPECT_EQ(ports[port], 10);
 }
 
+TEST_F(PathSetTest, ControlThatLeavesTogetherGoesTheSameWayUnlessThatIsFull) {
+  const auto t = table(4, 8);
+  PathSet p(t, {}, 1, quiet);
+  const EvSlot first = *p.choose_control(kAll);
+  EXPECT_EQ(p.choose_control(kAll, true), first);
+  PortMask others = kAll;
+  others.remove(t[first.value].port);
+  EXPECT_NE(t[p.choose_control(others, true)->value].port, t[first.value].port);
+}
+
 // MRC-EV-012
 TEST_F(PathSetTest, APortThatGoesDownTakesItsPlaneAlong) {
   const auto t = table(2, 8);

@@ -74,12 +74,13 @@ void PathSet::note_arrival(PortId port) {
 }
 
 // MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
-std::optional<EvSlot> PathSet::choose_control(PortMask room) {
+std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
   // The best planes are those, whether they have room now or not: an answer that waits a moment is worth more
   // than one that is lost.
   const PortMask heard(usable_ports().bits() & ~deaf_.bits() & ~quiet_.bits());
   const PortMask busy = heard & (arrivals_ | arrivals_before_);
   const PortMask ports = room & (!busy.empty() ? busy : !heard.empty() ? heard : usable_ports());
+  if (with_last && ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
   for (int i = 0; i < rotation_.planes(); ++i) {
     control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());
     if (ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];

@@ -30,7 +30,8 @@ class PathSet {
   int next_unit() const { return unit_left_ > 0 ? 0 : settings_.spray_unit; }
   /// An EV for control packets: planes take turns, each on an EV that is known to work; not a plane by which
   /// nothing came in of late, nor one that did not answer.
-  std::optional<EvSlot> choose_control(PortMask room);
+  /// `with_last`: it leaves together with the last one, and takes the same way if that is still open.
+  std::optional<EvSlot> choose_control(PortMask room, bool with_last = false);
   /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
   std::optional<EvSlot> find(Ev echoed) const;
   const Path& path(EvSlot s) const { return table_[s.value]; }

@@ -113,7 +113,10 @@ void QueuePair::handle_local_error(Time now, std::uint16_t) {
 bool QueuePair::poll_transmit(Time now, PortMask room, Transmit& out, bool may_ask) {
   if (state_ == QpState::reset || state_ == QpState::init) return false;
   if (responder_.has_control()) {
-    if (const auto slot = paths_.choose_control(room); slot && responder_.poll_control(now, out.packet)) {
+    // A SACK and the Transport ACK behind it are one send for the host, and one fate.
+    const auto slot = paths_.choose_control(room, more_control_);
+    if (slot && responder_.poll_control(now, out.packet)) {
+      more_control_ = responder_.has_control();
       const Path& path = paths_.path(*slot);
       out.slot = *slot;
       out.envelope = {.ev = path.ev, .port = path.port, .traffic_class = wire::TrafficClass::control};

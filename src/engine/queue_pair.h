@@ -111,6 +111,7 @@ class QueuePair {
   Verdict dispatch(Time now, const wire::Packet& packet, const wire::Envelope& envelope, Memory& memory);
 
   QpState state_ = QpState::reset;
+  bool more_control_ = false;  // waited when the last control packet left
   Narrator say_;
   PathSet paths_;
   Requestor requestor_;

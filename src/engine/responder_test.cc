@@ -80,6 +80,7 @@ TEST_F(ResponderTest, ADuplicateIsAnsweredAgainAndNeverPlacedAgain) {
   ASSERT_EQ(again.size(), 2u);
   EXPECT_TRUE(std::holds_alternative<wire::Sack>(again[0].packet.body));
   EXPECT_TRUE(std::holds_alternative<wire::TransportAck>(again[1].packet.body));
+  EXPECT_EQ(again[0].envelope.port, again[1].envelope.port) << "they leave together";
 }
 
 // MRC-RSP-005
