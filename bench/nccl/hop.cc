@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include "nccl/harness.h"
@@ -138,6 +139,7 @@ int main(int count, char** arguments) {
   tcp_pair(tcp);
   ::setenv("NCCL_OPENMRC_QPS", "1", 0);
   ::setenv("NCCL_OPENMRC_THREADS", "1", 0);
+  ::setenv("NCCL_OPENMRC_LONG_BYTES", std::thread::hardware_concurrency() < 8 ? "0" : "16384", 0);
   ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "10000", 0);
   const bool child = ::fork() == 0;
   if (child) ::prctl(PR_SET_PDEATHSIG, SIGKILL);

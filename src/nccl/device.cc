@@ -77,7 +77,7 @@ Status Device::describe() {
   context_ = ::mrc_create_context(verbs_, &version);
   pd_ = ::ibv_alloc_pd(verbs_);
   if (context_ == nullptr || pd_ == nullptr) return failed("no context on " + properties_.name);
-  driver_ = std::make_unique<Driver>(context_);
+  driver_ = std::make_unique<Driver>(context_, settings_.long_bytes);
   ibv_device_attr attributes{};
   if (const int error = ::ibv_query_device(verbs_, &attributes); error != 0) {
     return Error{error, "can't query " + properties_.name};

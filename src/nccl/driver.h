@@ -2,9 +2,9 @@
 //
 // NCCL has one thread for everything that a communicator does. Small messages it drives itself, whenever it
 // asks for them: handing one to another thread and back takes longer than the network does. When messages
-// are long, moving them would keep NCCL's thread from everything else; so a thread of the device's own wakes
-// up and takes over, and goes to sleep again when no long message has come or gone for a while. When nobody
-// asks, libmrc's own thread keeps the connections alive.
+// are long, or on several devices at once, moving them would keep NCCL's thread from everything else; so a
+// thread of the device's own wakes up and takes over, and goes to sleep again when there was no reason for a
+// while. When nobody asks, libmrc's own thread keeps the connections alive.
 #pragma once
 
 #include <mrc.h>
@@ -26,7 +26,8 @@ class Link;
 
 class Driver {
  public:
-  explicit Driver(mrc_context* context) : context_(context) {}
+  /// The thread's business begins with messages of `long_bytes`; 0: there is none.
+  Driver(mrc_context* context, std::uint64_t long_bytes) : context_(context), long_bytes_(long_bytes) {}
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
@@ -42,16 +43,14 @@ class Driver {
   /// The driver lets go of the link, whose queue pairs may be destroyed then.
   void forget(std::uint64_t number);
 
-  static constexpr std::uint64_t kLong = 16 << 10;  // bytes: from here on a message is the thread's business
-  /// A long message is there: the thread takes over. Wakes it only with rouse() or help().
-  void note_long() {
+  /// A message of that many bytes has come: if it is long, the thread is wanted. Whoever has the turn wakes
+  /// it.
+  void note(std::uint64_t bytes) {
+    if (long_bytes_ == 0 || bytes < long_bytes_) return;
     if (!wanted_.load(std::memory_order_relaxed)) wanted_.store(true, std::memory_order_seq_cst);
   }
-  void rouse() {
-    note_long();
-    if (asleep_.load(std::memory_order_acquire)) wake();
-  }
-  /// One turn by the caller, unless the thread is awake or somebody else has it.
+  /// The caller has something for the device, or waits for something: it takes a turn, or leaves that to the
+  /// thread, or to somebody else who is at it.
   void help();
 
   /// Before the process's libraries go. Nothing moves afterwards.
@@ -69,8 +68,10 @@ class Driver {
   bool poll(mrc_cq* cq);
   void sleep(std::unique_lock<std::mutex>& lock);
   void wake();
+  bool caller_is_torn() const;
 
   mrc_context* context_;
+  const std::uint64_t long_bytes_;
   std::mutex mutex_;  // of everything below; the thread holds it during a turn
   std::condition_variable woken_;
   std::vector<Queue> queues_;

@@ -114,7 +114,8 @@ Status Link::write(std::uint32_t qp, const Write& what, const std::uint32_t* imm
   command.immediate = immediate != nullptr ? *immediate : 0;
   if (what.copy && what.size > 0) std::memcpy(command.copied.data(), what.from, what.size);
   if (!commands_->put(command)) return Error{EAGAIN, "more writes than were agreed on"};
-  what.size >= Driver::kLong ? device_.driver().rouse() : device_.driver().help();
+  device_.driver().note(what.size);
+  device_.driver().help();
   return Done{};
 }
 
@@ -151,7 +152,7 @@ void Link::hand_back(ibv_wc& wc) {
   wc.wr_id &= kReceiveId | ((std::uint64_t{1} << Driver::kLinkShift) - 1);
   const bool received = (wc.wr_id & kReceiveId) != 0 && wc.status == IBV_WC_SUCCESS;
   if (received) post_receive(static_cast<std::uint32_t>(wc.wr_id & ~kReceiveId));
-  if (received && wc.byte_len >= Driver::kLong) device_.driver().note_long();
+  if (received) device_.driver().note(wc.byte_len);
   if (!completions_->put(wc)) overrun_.store(true, std::memory_order_relaxed);
 }
 

@@ -20,6 +20,7 @@ struct Variable {
 };
 constexpr Variable kVariables[] = {
     {"NCCL_OPENMRC_THREADS", &Settings::threads, 0, 16},
+    {"NCCL_OPENMRC_LONG_BYTES", &Settings::long_bytes, 0, 1u << 30},
     {"NCCL_OPENMRC_QPS", &Settings::qps, 1, 16},
     {"NCCL_OPENMRC_STRIPE_BYTES", &Settings::stripe_bytes, 1, 1u << 30},
     {"NCCL_OPENMRC_TIMEOUT_MS", &Settings::timeout_ms, 50, 3'600'000},
@@ -59,14 +60,16 @@ std::string repeated(const std::string& devices, std::uint32_t times) {
   return all;
 }
 
-std::uint32_t default_threads(unsigned cores) { return std::clamp(cores / 4, 1u, 4u); }
+std::uint32_t default_threads(unsigned cores) { return std::clamp(cores * 3 / 8, 1u, 6u); }
 
 Result<Settings> read_settings() {
   Settings settings;
+  const unsigned cores = std::thread::hardware_concurrency();
+  if (cores < kCoresForThreads) settings.long_bytes = 0;
   for (const Variable& v : kVariables) {
     if (auto done = read(v, settings); !done) return done.error();
   }
-  if (settings.threads == 0) settings.threads = default_threads(std::thread::hardware_concurrency());
+  if (settings.threads == 0) settings.threads = default_threads(cores);
   const char* named = std::getenv("NCCL_OPENMRC_DEVICES");
   const bool repeat = named != nullptr && *named != '\0' && std::getenv("MRC_DEVICES") == nullptr;
   if (repeat) ::setenv("MRC_DEVICES", repeated(named, settings.threads).c_str(), 1);

@@ -11,6 +11,9 @@ namespace mrc::nccl {
 struct Settings {
   std::uint32_t threads =
       0;  // _THREADS: devices that NCCL is offered for each named one, each with a thread; 0: by the cores
+  std::uint32_t long_bytes =
+      16
+      << 10;  // _LONG_BYTES: from here on those threads move a message, below it NCCL's own; 0: it moves all
   std::uint32_t qps = 1;                   // _QPS: queue pairs of one connection
   std::uint32_t stripe_bytes = 256 << 10;  // _STRIPE_BYTES: a message this long is striped over all of them
   std::uint32_t timeout_ms = 10'000;       // _TIMEOUT_MS: without any answer of the peer: an error
@@ -27,8 +30,9 @@ Result<Settings> read_settings();
 
 /// `devices` so many times over, as MRC_DEVICES has it.
 std::string repeated(const std::string& devices, std::uint32_t times);
-/// Four, unless the machine has fewer than four cores for each.
+/// Six, or three for every eight cores: NCCL and the application need the others.
 std::uint32_t default_threads(unsigned cores);
+inline constexpr unsigned kCoresForThreads = 8;  // with fewer, threads that spin are in each other's way
 
 /// Retry attributes of a QP that fails within `timeout_ms` of silence, but hardly earlier than half of it.
 struct Retries {

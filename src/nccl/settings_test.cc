@@ -30,9 +30,9 @@ TEST_F(Environment, DefaultsAndWhatIsSaid) {
 TEST(Threads, FollowTheCores) {
   EXPECT_EQ(default_threads(0), 1u);
   EXPECT_EQ(default_threads(2), 1u);
-  EXPECT_EQ(default_threads(8), 2u);
-  EXPECT_EQ(default_threads(16), 4u);
-  EXPECT_EQ(default_threads(256), 4u);
+  EXPECT_EQ(default_threads(8), 3u);
+  EXPECT_EQ(default_threads(16), 6u);
+  EXPECT_EQ(default_threads(256), 6u);
   EXPECT_EQ(repeated("a,b;c", 3), "a,b;c;a,b;c;a,b;c");
 }
 
