@@ -1,6 +1,7 @@
 // How PathSet asks: the question to a suspect path, and the bursts by which a withdrawn EV earns its way
 // back.
 #include <algorithm>
+#include <utility>
 
 #include "engine/path_set.h"
 
@@ -144,12 +145,30 @@ std::optional<PathSet::Silence> PathSet::poll_silent(Time now, Ticks heard) {
 
 void PathSet::give_up_plane(Time now, PortId port) {
   quiet_.remove(port);
+  given_up_ = port.value;
   for (auto& p : probes_) {
     if (p.question == Question::suspect && path(p.slot).port == port) p.question = Question::free;
   }
   for (std::size_t i = 0; i < table_.size(); ++i) {
     if (table_[i].port == port) note_bad(now, EvSlot(static_cast<std::uint16_t>(i)), PathCause::silence);
   }
+}
+
+std::optional<PortId> PathSet::poll_given_up() {
+  if (given_up_ == 0) return std::nullopt;
+  return PortId(std::exchange(given_up_, std::uint8_t{0}));
+}
+
+bool PathSet::doubt_plane(PortId port, Duration patience) {
+  if (!is_plane(port) || !port_usable(port) || quiet_.has(port)) return false;
+  for (const std::uint16_t i : rotation_.in_rotation(rotation_.plane_of(port))) {
+    const EvSlot s(i);
+    if (state(s) != EvState::good || is_suspect(s)) continue;
+    if (!suspect(s, patience)) return false;
+    quiet_.add(port);
+    return true;
+  }
+  return false;
 }
 
 // --- revival ---

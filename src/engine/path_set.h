@@ -86,6 +86,11 @@ class PathSet {
   /// (`heard`).
   std::optional<Silence> poll_silent(Time now, Ticks heard);
   void give_up_plane(Time now, PortId port);
+  /// The plane that was given up since the last call, if one was: others to the same peer may want to know.
+  std::optional<PortId> poll_given_up();
+  /// Somebody else gave this plane up: it carries nothing until one of its EVs was asked. False: there is
+  /// nothing to ask, or it is being asked.
+  bool doubt_plane(PortId port, Duration patience);
   /// How long probes of withdrawn EVs may take, and so how soon they are repeated.
   void set_patience(Duration d) { patience_ = d; }
   /// The peer speaks again after a long silence: ask the withdrawn EVs now.
@@ -161,6 +166,7 @@ class PathSet {
   std::uint8_t control_turn_ = 0, reverse_turn_ = 0;
   std::uint8_t arrived_ = 0;  // packets, toward kArrivals
   std::uint8_t next_question_ = 0;
+  std::uint8_t given_up_ = 0;    // a plane's port, until somebody asked; 0: none
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint32_t recent_losses_ = 0;
   Ticks chosen_at_;  // when an EV was last chosen for data

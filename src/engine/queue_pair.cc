@@ -97,6 +97,12 @@ void QueuePair::handle_timeout(Time now) {
   settle_state(now);
 }
 
+std::optional<PortId> QueuePair::poll_given_up_plane() { return paths_.poll_given_up(); }
+
+void QueuePair::handle_plane_doubt(Time now, PortId port) {
+  if (state_ == QpState::rts) requestor_.doubt_plane(now, port);
+}
+
 void QueuePair::handle_port(Time now, PortId port, bool up) { paths_.set_port(now, port, up); }
 
 void QueuePair::handle_peer_ports(Time now, PortMask up) { paths_.set_peer_ports(now, up); }

@@ -47,6 +47,7 @@ struct QpConfig {
 ///                                      caller copies the payload to its address now, exactly once
 ///         handle_timeout               next_timeout() has passed
 ///         handle_port, handle_peer_ports   a local port, or the peer's ports, went down or came up
+///         handle_plane_doubt    another QP to the same peer gave a plane up (its poll_given_up_plane)
 ///         set_ev_state                 the controller's word on an EV
 ///   out   poll_transmit                the next packet for one of the ports that have room: control first,
 ///   then probes,
@@ -81,6 +82,7 @@ class QueuePair {
   void handle_timeout(Time now);
   void handle_port(Time now, PortId port, bool up);
   void handle_peer_ports(Time now, PortMask up);
+  void handle_plane_doubt(Time now, PortId port);
   bool set_ev_state(Time now, EvSlot slot, EvState state);
   /// A packet that the caller could not read from local memory: the work fails and the QP with it.
   void handle_local_error(Time now, std::uint16_t work);
@@ -91,6 +93,8 @@ class QueuePair {
   bool poll_data(Time now, PortMask room, Transmit& out) {
     return state_ == QpState::rts && requestor_.poll_data(now, room, out);
   }
+  /// The plane that it gave up since the last call.
+  std::optional<PortId> poll_given_up_plane();
   bool poll_completion(Time now, Completion& out);
   Time next_timeout() const;
 

@@ -119,6 +119,13 @@ void Requestor::lose_silent(Time now) {
   }
 }
 
+// MRC-EV-014: what one QP found out costs another to the same peer a question, and no packet.
+void Requestor::doubt_plane(Time now, PortId port) {
+  const Duration patience =
+      std::min(clock_.longest() * settings_.silence_eighths / 8 + slack(settings_, clock_), base_timeout());
+  if (paths_.doubt_plane(port, patience)) paths_.ask_anyone(now, patience);
+}
+
 void Requestor::note_receiving(Time now) {
   if (queue_.awaiting()) return;
   // A trickle asks less often than once per round trip: in an incast of hundreds, the answers of a question

@@ -186,6 +186,7 @@ class Nic {
   void end_run();
   void settle(Time now);
   void settle(Time now, Qp& qp);
+  void share_doubt(Time now, Qp& knows, PortId port);
   void complete(Time now, Qp& qp, const engine::Completion& done);
   void wake(CongestionContext& context);
   void wake_for_records();

@@ -28,6 +28,7 @@ void Nic::settle(Time now, Qp& qp) {
     qp.state = QpState::error;
     observer_.on_qp_error(qp);
   }
+  if (const auto port = qp.engine->poll_given_up_plane()) share_doubt(now, qp, *port);
   timers_.arm(qp, qp.engine->next_timeout());
   if (qp.engine->responder().has_control()) scheduler_.control.push_back(qp);
   // Those who waited for the window or for records stand before the one whose packet opened it: else a QP
@@ -35,6 +36,20 @@ void Nic::settle(Time now, Qp& qp) {
   wake(*qp.context);
   wake_for_records();
   scheduler_.make_ready(qp);
+}
+
+/// A plane that is silent for one QP is asked by the others to that peer before they lose packets to it. They
+/// reach the same verdict a moment later, which is no news then.
+void Nic::share_doubt(Time now, Qp& knows, PortId port) {
+  Peer& peer = *knows.peer;
+  if (now < peer.doubt_again && peer.doubted == port) return;
+  peer.doubted = port;
+  peer.doubt_again = now + config_.probes.doubt_interval;
+  peer.qps.for_each([&](Qp& qp) {
+    if (&qp == &knows || !qp.engine) return;
+    qp.engine->handle_plane_doubt(now, port);
+    touch(qp);
+  });
 }
 
 void Nic::complete(Time now, Qp& qp, const engine::Completion& done) {

@@ -65,6 +65,8 @@ struct Peer : Timed, Link<AnnounceTag> {
   List<Qp, PeerTag> qps;
   std::vector<std::unique_ptr<CongestionContext>> contexts;
   Announcement announcement;
+  PortId doubted{0};               // the plane that a QP gave up last
+  Time doubt_again = Time::min();  // and the others are not asked about it before
 
   const Gid& address(PortId port) const {
     return port.value >= 1 && port.value <= addresses.size() ? addresses[port.value - 1] : addresses.front();

@@ -28,6 +28,8 @@ struct SchedulerSettings {
 struct ProbeSettings {
   std::uint16_t at_once = 0;  // that wait for an answer; 0: no limit
   Duration interval = 50us;   // and one more per interval when none comes
+  Duration doubt_interval =
+      10ms;  // a plane that one QP gave up is asked by all others to that peer, so often at most
 };
 
 struct EndpointSettings {

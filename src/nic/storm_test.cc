@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "nic/testing.h"
 
@@ -161,6 +162,40 @@ TEST(Storm, AQpThatWaitsToAskMayGo) {
   for (Qp* qp : qps) pair.a.nic.destroy_qp(pair.now, *qp);
   pair.run(1s);
   EXPECT_EQ(pair.a.nic.qp_count(), 0u);
+}
+
+/// Nine of ten QPs send too little to notice: what the busy one finds out spares them their packets.
+// MRC-EV-014
+TEST(Storm, APlaneThatOneQpGaveUpIsAskedByTheOthers) {
+  HostOptions options;
+  options.ports = 4;
+  options.evs = 32;
+  Pair pair(options);
+  std::vector<Qp*> qps;
+  for (int i = 0; i < 10; ++i) qps.push_back(&pair.connect().a);
+  for (Qp* qp : qps) ASSERT_EQ(pair.write(*qp, 0, kBytes, kBytes), 0);
+  ASSERT_TRUE(pair.run());
+  const PortId silent(3);
+  const Qpn busy = qps[0]->engine->requestor().remote();
+  std::set<std::uint32_t> asked;
+  int lost = 0;
+  pair.filter = [&](Host& from, Departure& packet) {
+    if (packet.transmit.envelope.port != silent) return true;
+    const bool probe = std::holds_alternative<wire::Probe>(packet.transmit.packet.body);
+    if (&from == &pair.a && probe) asked.insert(packet.transmit.packet.dqpn.value);
+    lost += &from == &pair.a && !probe && packet.transmit.packet.dqpn != busy;
+    return false;
+  };
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(pair.write(*qps[0], 0, kBytes, 512 << 10), 0);
+  pair.run(20ms, 2ms);
+  EXPECT_EQ(asked.size(), qps.size());
+  for (int round = 0; round < 20; ++round) {
+    for (Qp* qp : qps) ASSERT_EQ(pair.write(*qp, 0, kBytes, kBytes), 0);
+    pair.run(5ms, 1ms);
+  }
+  EXPECT_EQ(lost, 0);
+  pair.filter = nullptr;
+  EXPECT_TRUE(pair.run(2s, 50ms));
 }
 
 }  // namespace
