@@ -88,8 +88,8 @@ class PathSet {
   void give_up_plane(Time now, PortId port);
   /// The plane that was given up since the last call, if one was: others to the same peer may want to know.
   std::optional<PortId> poll_given_up();
-  /// Somebody else gave this plane up: it carries nothing until one of its EVs was asked. False: there is
-  /// nothing to ask, or it is being asked.
+  /// The plane carries nothing until one of its EVs was asked, and stands or falls with that question. False:
+  /// there is nothing to ask, or it is being asked.
   bool doubt_plane(PortId port, Duration patience);
   /// How long probes of withdrawn EVs may take, and so how soon they are repeated.
   void set_patience(Duration d) { patience_ = d; }

@@ -41,7 +41,7 @@ class Requestor {
 
   Verdict on_sack(Time now, const wire::Sack& sack);
   Verdict on_nack(Time now, const wire::Nack& nack);
-  /// Somebody else who sends to the same peer gave this plane up.
+  /// This plane may be dead: asks one of its EVs before anything more is sent by it.
   void doubt_plane(Time now, PortId port);
   Verdict on_transport_ack(Time now, const wire::TransportAck& ack);
 

@@ -115,11 +115,13 @@ void Requestor::lose_silent(Time now) {
       return true;
     });
     paths_.note_bad(now, silent->slot, PathCause::silence);
-    if (silent->plane) paths_.give_up_plane(now, port);
+    // Whoever sends little would lose a packet to each EV of a dead plane: another of its EVs is asked first.
+    silent->plane ? paths_.give_up_plane(now, port) : doubt_plane(now, port);
   }
 }
 
-// MRC-EV-014: what one QP found out costs another to the same peer a question, and no packet.
+// MRC-EV-014: what one packet, or another QP to the same peer, found out about a plane costs a question, and
+// no packet more.
 void Requestor::doubt_plane(Time now, PortId port) {
   const Duration patience =
       std::min(clock_.longest() * settings_.silence_eighths / 8 + slack(settings_, clock_), base_timeout());

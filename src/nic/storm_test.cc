@@ -198,5 +198,33 @@ TEST(Storm, APlaneThatOneQpGaveUpIsAskedByTheOthers) {
   EXPECT_TRUE(pair.run(2s, 50ms));
 }
 
+/// One packet at a time never has two paths in doubt at once: the first silent one makes it ask for the
+/// plane.
+// MRC-EV-014
+TEST(Storm, ATrickleLosesADeadPlaneOnceNotPathByPath) {
+  HostOptions options;
+  options.ports = 4;
+  options.evs = 32;
+  Pair pair(options);
+  Qp& qp = pair.connect().a;
+  const auto trickle = [&](int messages) {
+    for (int i = 0; i < messages; ++i) {
+      EXPECT_EQ(pair.write(qp, 0, kBytes, kBytes), 0);
+      pair.run(50ms, 1ms);
+    }
+  };
+  trickle(64);
+  int lost = 0;
+  pair.filter = [&](Host& from, Departure& packet) {
+    if (packet.transmit.envelope.port != PortId(3)) return true;
+    lost += &from == &pair.a && std::holds_alternative<wire::Write>(packet.transmit.packet.body);
+    return false;
+  };
+  trickle(200);
+  EXPECT_GE(lost, 1);
+  EXPECT_LE(lost, 3);
+  EXPECT_EQ(pair.a.poll().size(), 264u);
+}
+
 }  // namespace
 }  // namespace mrc::nic::testing
