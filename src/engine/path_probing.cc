@@ -222,15 +222,34 @@ bool PathSet::revive(Time now, EvSlot s) {
   return slot.revival() == Revival::asking;
 }
 
+/// No EV of this plane is in use: one at a time is asked for all.
+bool PathSet::is_lost(PortId port) const { return rotation_.active_in(rotation_.plane_of(port)) == 0; }
+
+/// Lost planes of which an EV is being asked.
+PortMask PathSet::scouted() const {
+  PortMask planes;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    const bool asked = slot.revival() == Revival::asking || slot.revival() == Revival::waiting;
+    if (slot.state() == EvState::assumed_bad && asked && is_lost(table_[i].port)) planes.add(table_[i].port);
+  }
+  return planes;
+}
+
 std::optional<PathSet::ProbeToSend> PathSet::poll_revival(Time now, PortMask open) {
   revival_due_ = false;
   next_revival_ = kNever;
   std::optional<ProbeToSend> probe;
+  PortMask asked = scouted();
   for (std::size_t i = 0; i < slots_.size() && withdrawn_ > 0; ++i) {
     Slot& slot = slots_[i];
     if (slot.state() != EvState::assumed_bad || !port_usable(table_[i].port)) continue;
     const EvSlot s(static_cast<std::uint16_t>(i));
-    if (revive(now, s)) {
+    // MRC-EV-015: a dead plane is asked by one EV; asking by all would crowd out the questions of the living.
+    if (slot.revival() == Revival::resting && asked.has(table_[i].port)) continue;
+    const bool asks = revive(now, s);
+    if (asks && is_lost(table_[i].port)) asked.add(table_[i].port);
+    if (asks) {
       if (probe || !open.has(table_[i].port)) {
         revival_due_ = true;  // next time, or when its port has room
         continue;
@@ -256,7 +275,23 @@ void PathSet::end_burst(Time now, EvSlot s) {
   // MRC-EV-007: unanswered probes back off, up to the configured longest interval.
   const Duration wait = patience_ * (std::int64_t{1} << slot.backoff);
   if (wait < settings_.probe_backoff_max) slot.backoff = (slot.backoff + 1) & 31;
-  rest(now, slot, std::min(wait, settings_.probe_backoff_max));
+  const Duration pause = std::min(wait, settings_.probe_backoff_max);
+  const bool others = is_lost(path(s).port) && rest_plane(now, s, pause);
+  rest(now, slot, others ? 2 * pause : pause);
+}
+
+/// A lost plane's EV did not answer: another is asked, when this one would have been.
+bool PathSet::rest_plane(Time now, EvSlot scout, Duration pause) {
+  bool any = false;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (i == scout.value || table_[i].port != path(scout).port || slot.revival() != Revival::resting)
+      continue;
+    slot.backoff = slots_[scout.value].backoff;
+    rest(now, slot, pause);
+    any = true;
+  }
+  return any;
 }
 
 std::optional<PathSet::Answer> PathSet::on_revival_answer(Time now, std::uint16_t id) {
@@ -278,14 +313,18 @@ std::optional<PathSet::Answer> PathSet::on_revival_answer(Time now, std::uint16_
 }
 
 void PathSet::return_to_service(Time now, EvSlot s, PathCause cause) {
+  const bool first = is_lost(path(s).port);
   slots_[s.value].set(Revival::none);
   slots_[s.value].held = 0;
   if (state(s) != EvState::good) change(now, s, EvState::good, cause);
+  if (first) hurry(now, path(s).port);
 }
 
-void PathSet::hurry(Time now) {
-  for (auto& slot : slots_) {
+void PathSet::hurry(Time now, std::optional<PortId> plane) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
     if (slot.state() != EvState::assumed_bad || slot.revival() != Revival::resting) continue;
+    if (plane && table_[i].port != *plane) continue;
     slot.backoff = 0;
     rest(now, slot, Duration::zero());
   }

@@ -159,6 +159,29 @@ TEST_F(PathSetTest, ASilentPlaneGoesAsAWhole) {
   EXPECT_FALSE(p.poll_silent(now, Ticks(now))) << "one verdict for all its suspects";
 }
 
+// MRC-EV-015
+TEST_F(PathSetTest, OfALostPlaneOneEvAtATimeIsAskedAndItsReturnBringsTheOthers) {
+  const auto t = table(2, 8);
+  PathSet p(t, {}, 1, quiet);
+  p.give_up_plane(now, PortId(1));
+  std::map<int, int> asked;
+  for (int bursts = 0; bursts < 6; ++bursts) {
+    std::map<int, int> burst;
+    while (const auto probe = p.poll_probe(now, kAll, TxOrder(1))) ++burst[probe->slot.value];
+    ASSERT_LE(burst.size(), 1u);
+    for (const auto& [slot, probes] : burst) asked[slot] += probes;
+    now = p.next_timeout();
+    p.handle_timeout(now);
+  }
+  EXPECT_GT(asked.size(), 1u) << "the one that is asked may be dead alone";
+  for (int i = 0; i < 40 && p.rotation().active() < 16; ++i) {
+    answer_probes(p);
+    now = std::min(p.next_timeout(), now + 1s);
+    p.handle_timeout(now);
+  }
+  EXPECT_EQ(p.rotation().active(), 16);
+}
+
 TEST_F(PathSetTest, HoweverManySuspectsWaitThereIsRoomToAskWhetherAnyoneIsThere) {
   const auto t = table(1, 32);
   PathSet p(t, {}, 1, quiet);

@@ -93,8 +93,8 @@ class PathSet {
   bool doubt_plane(PortId port, Duration patience);
   /// How long probes of withdrawn EVs may take, and so how soon they are repeated.
   void set_patience(Duration d) { patience_ = d; }
-  /// The peer speaks again after a long silence: ask the withdrawn EVs now.
-  void hurry(Time now);
+  /// The peer, or this plane, speaks again after a long silence: ask the withdrawn EVs now.
+  void hurry(Time now, std::optional<PortId> plane = {});
 
   void handle_timeout(Time now);
   Time next_timeout() const;
@@ -136,6 +136,9 @@ class PathSet {
   void rest(Time now, Slot& slot, Duration wait);
   bool revive(Time now, EvSlot s);
   void end_burst(Time now, EvSlot s);
+  bool is_lost(PortId port) const;
+  PortMask scouted() const;
+  bool rest_plane(Time now, EvSlot scout, Duration pause);
   std::optional<ProbeToSend> poll_question(Time now, PortMask room, TxOrder order);
   std::optional<ProbeToSend> poll_revival(Time now, PortMask room);
   std::optional<Answer> on_revival_answer(Time now, std::uint16_t id);
