@@ -81,6 +81,9 @@ class Requestor {
   bool send_new(Time now, PortMask room, Transmit& out);
   bool send_nudge(Time now, PortMask room, Transmit& out);
   bool window_open() const;
+  /// The peer has something of ours to answer for. Not while a message waits half-way for its turn and all
+  /// that left has arrived.
+  bool owed() const { return !flight_.settled() || queue_.executed() < queue_.whole(); }
   bool may_send(Time now, Time not_before);
   bool unit_fits() const;
   bool may_start(const Work& work) const;

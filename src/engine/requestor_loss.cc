@@ -147,7 +147,7 @@ void Requestor::handle_timeout(Time now) {
   lose_silent(now);
   if (paths_.in_doubt()) paths_.ask_anyone(now, 2 * clock_.longest());
   if (now >= check_at_) check_oldest(now);
-  if (queue_.awaiting() && now >= progress_at_ + retry_timeout()) retry(now);
+  if (owed() && now >= progress_at_ + retry_timeout()) retry(now);
   settle_if_idle(now);
 }
 
@@ -156,7 +156,7 @@ void Requestor::check_oldest(Time now) {
   check_at_ = kNever;
   if (flight_.in_flight() == 0) {
     // All arrived, or all waits for repair. An unexecuted message then means that its Transport ACK got lost.
-    if (!queue_.awaiting() || flight_.lost() > 0) return;
+    if (!owed() || flight_.lost() > 0) return;
     paths_.ask_anyone(now, 2 * clock_.longest());
     check_at_ = now + 2 * clock_.longest() + slack(settings_, clock_);
     return;
@@ -228,7 +228,7 @@ std::uint32_t Requestor::size_of(Psn psn) {
 Time Requestor::next_timeout() const {
   if (failure_) return kNever;
   Time t = std::min(check_at_, paths_.next_timeout());
-  if (queue_.awaiting()) t = std::min(t, progress_at_ + retry_timeout());
+  if (owed()) t = std::min(t, progress_at_ + retry_timeout());
   return std::min(t, wake_at_);
 }
 

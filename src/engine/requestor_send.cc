@@ -94,7 +94,7 @@ bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
   if (!may_send(now, Time::min()) || !unit_fits() || !flight_.can_extend()) return false;
   const auto slot = paths_.choose(now, room);
   if (!slot) return false;
-  if (!queue_.awaiting()) progress_at_ = now;  // the ACK timeout runs from the first unanswered packet
+  if (!owed()) progress_at_ = now;  // the ACK timeout runs from the first unanswered packet
   if (!queue_.segmenting()) queue_.start(flight_.next());
   const Psn psn = flight_.next();
   Record& record = flight_.extend();

@@ -85,6 +85,30 @@ TEST_F(RequestorTest, ASprayUnitLeavesAsAWhole) {
   EXPECT_EQ(drain().size(), 2u);
 }
 
+// MRC-REQ-008
+TEST_F(RequestorTest, AMessageThatWaitsHalfwayForASharedWindowAsksNobodyAndCountsNoRetry) {
+  start();
+  post(4096 * 8);
+  Transmit t;
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(qp->poll_transmit(now, kAll, t));
+  window.on_send(now, 1 << 26);  // another QP's turn
+  now += 10us;
+  sack(Psn(103));
+  EXPECT_TRUE(drain().empty());
+  now = qp->next_timeout();
+  qp->handle_timeout(now);
+  EXPECT_TRUE(drain().empty());
+  EXPECT_EQ(qp->next_timeout(), kNever);  // everything that left has arrived: the peer owes us nothing
+  now += 30s;
+  window.on_settled(now, 1 << 26);
+  EXPECT_EQ(drain().size(), 4u);
+  now += 10us;
+  qp->handle_timeout(now);  // and the wait does not count against what left after it
+  EXPECT_EQ(qp->requestor().counters().retries, 0u);
+  acknowledge(1);
+  EXPECT_EQ(completions().size(), 1u);
+}
+
 // MRC-REQ-004, MRC-REQ-005, MRC-EV-004
 TEST_F(RequestorTest, ANewerPacketOfTheSameEvBetraysTheLoss) {
   start();
