@@ -100,6 +100,9 @@ class QueuePair {
 
   QpState state() const { return state_; }
   SendState send_state() const { return requestor_.send_state(); }
+  /// poll_transmit may have something beside answers, now or when a window opens.
+  bool has_data() const { return state_ == QpState::rts && requestor_.has_data(); }
+  void allow_partial_unit() { requestor_.allow_partial_unit(); }
   /// Engine memory of this QP while idle; the rings of posted work come on top, as deep as the caller asked
   /// for.
   std::size_t bytes() const {

@@ -65,6 +65,15 @@ class Requestor {
     settings_.exponential_retries = settings.exponential_retries;
   }
 
+  /// Bytes of the congestion window that the next packet waits for: those of a whole spray unit where one
+  /// begins.
+  std::uint32_t wants() const;
+  /// The next packet need not wait until a whole unit fits.
+  void allow_partial_unit() { partial_ = true; }
+  /// Something to send beside new data: it does not wait for its turn behind others' units.
+  bool is_urgent() const { return nudge_ || flight_.lost() > 0 || paths_.has_probe(); }
+  bool has_data() const { return queue_.has_unsent() || is_urgent(); }
+
   SendState send_state() const;
   const RequestorCounters& counters() const { return counters_; }
   const Flight& flight() const { return flight_; }
@@ -85,6 +94,7 @@ class Requestor {
   /// that left has arrived.
   bool owed() const { return !flight_.settled() || queue_.executed() < queue_.whole(); }
   bool may_send(Time now, Time not_before);
+  int unit() const;
   bool unit_fits() const;
   bool may_start(const Work& work) const;
   wire::Write make_write(const Work& work, Psn psn) const;
@@ -140,6 +150,7 @@ class Requestor {
   bool heard_any_ : 1 = false;
   bool nudge_ : 1 = false;
   bool asked_reverse_ : 1 = false;
+  bool partial_ : 1 = false;     // the next packet waits for no unit
   bool full_sized_ : 1 = false;  // a packet of the path MTU was sent
   std::optional<WorkStatus> failure_;
   std::uint16_t heard_since_asked_ = 0;  // packets

@@ -59,18 +59,26 @@ bool Requestor::may_send(Time now, Time not_before) {
 bool Requestor::window_open() const { return congestion_.may_send(cc_bytes_max(limits_.path_mtu)); }
 
 /// A spray unit waits until it can leave as a whole: what a SACK frees would else leave in bits, and a port
-/// that sends a unit as one train would pay for each. Only while our own packets in flight promise a SACK,
-/// and in windows of several units.
+/// that sends a unit as one train would pay for each. Only in windows of several units, so that what is in
+/// flight, ours or of others, promises room for one.
+int Requestor::unit() const {
+  const int unit = partial_ ? 0 : paths_.next_unit();
+  const auto bytes = static_cast<std::uint64_t>(unit) * cc_bytes_max(limits_.path_mtu);
+  if (unit <= 1 || congestion_.window() < 2 * bytes) return 1;
+  return queue_.all_started() ? std::min(unit, queue_.current().last() - flight_.next() + 1) : unit;
+}
+
+std::uint32_t Requestor::wants() const {
+  const std::uint32_t packet = cc_bytes_max(limits_.path_mtu);
+  return flight_.lost() > 0 || !queue_.has_unsent() ? packet : static_cast<std::uint32_t>(unit()) * packet;
+}
+
 bool Requestor::unit_fits() const {
-  const int unit = paths_.next_unit();
-  if (unit <= 1 || flight_.in_flight() == 0) return true;
-  const int rest = queue_.all_started() ? queue_.current().last() - flight_.next() + 1 : unit;
-  const int packets = std::min(unit, rest);
-  const std::uint32_t unit_bytes = static_cast<std::uint32_t>(unit) * cc_bytes_max(limits_.path_mtu);
-  const bool window_fits = congestion_.window() < 2 * std::uint64_t{unit_bytes} ||
-                           congestion_.may_send(unit_bytes / static_cast<std::uint32_t>(unit) *
-                                                static_cast<std::uint32_t>(packets));
-  return window_fits && (window_ < 2 * unit || flight_.outstanding() + packets <= window_);
+  const int packets = unit();
+  if (packets <= 1) return true;
+  const bool window_fits =
+      congestion_.may_send(static_cast<std::uint32_t>(packets) * cc_bytes_max(limits_.path_mtu));
+  return window_fits && (window_ < 2 * packets || flight_.outstanding() + packets <= window_);
 }
 
 // MRC-REQ-005: repair is selective, oldest hole first, before new data, with rtx set and on another EV.
@@ -151,6 +159,7 @@ wire::Write Requestor::make_write(const Work& work, Psn psn) const {
 
 void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out) {
   order_ = order_.next();
+  partial_ = false;
   clock_.note_sent(slot, order_);
   record.sent = Ticks(now);
   record.order = order_;
@@ -187,7 +196,7 @@ bool Requestor::wants_answer(const wire::Write& w) {
   const std::uint64_t quarter = congestion_.window() / 4;
   // Many QPs share the congestion window: with a small part of it each, none would pass a threshold of its
   // own. Whoever shuts it asks.
-  const bool shuts = charged_ < static_cast<std::int64_t>(quarter) && !window_open();
+  const bool shuts = charged_ < static_cast<std::int64_t>(quarter) && !congestion_.may_send(wants());
   if (!tail && !last_of_window && !shuts && unasked_bytes_ < quarter) return false;
   unasked_bytes_ = 0;
   return true;

@@ -188,6 +188,10 @@ class Nic {
   void settle(Time now, Qp& qp);
   void share_doubt(Time now, Qp& knows, PortId port);
   void complete(Time now, Qp& qp, const engine::Completion& done);
+  void queue(Qp& qp);
+  void wait_for_window(Time now, Qp& qp);
+  void limit_wait(Time now, Qp& qp);
+  void handle_congestion_timeout(Time now, CongestionContext& context);
   void wake(CongestionContext& context);
   void wake_for_records();
   bool send_endpoint(Time now, PortMask room, Departure& out);

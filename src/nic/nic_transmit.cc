@@ -35,7 +35,18 @@ void Nic::settle(Time now, Qp& qp) {
   // with packets in flight would take every place that its own SACKs free.
   wake(*qp.context);
   wake_for_records();
-  scheduler_.make_ready(qp);
+  queue(qp);
+}
+
+/// Who waits for the window keeps its place, whatever it hears meanwhile: what opens the window wakes the
+/// first.
+void Nic::queue(Qp& qp) {
+  const Link<WaitTag>& wait = qp;
+  if (!qp.engine->has_data()) {
+    scheduler_.park(qp);
+  } else if (!wait.linked() || qp.engine->requestor().is_urgent()) {
+    scheduler_.make_ready(qp);
+  }
 }
 
 /// A plane that is silent for one QP is asked by the others to that peer before they lose packets to it. They
@@ -78,9 +89,11 @@ void Nic::wake(CongestionContext& context) {
               context.congestion->in_flight();
   while (!context.waiting.empty() && room > 0) {
     Qp& qp = context.waiting.next(config_.scheduler);
-    if (!context.congestion->may_send(qp.packet_bytes)) break;
+    const std::uint32_t wants = qp.engine->requestor().wants();
+    if (!context.congestion->may_send(wants)) break;
     scheduler_.make_ready(qp);
-    room -= qp.packet_bytes;
+    context.moved = true;
+    room -= wants;
   }
 }
 
@@ -204,14 +217,31 @@ void Nic::park(Time now, Qp& qp) {
   }
   const engine::SendState state = qp.engine->send_state();
   if (state != engine::SendState::active && state != engine::SendState::ready) return;
-  if (!qp.context->congestion->may_send(qp.packet_bytes)) {
-    qp.context->waiting.push_back(qp);
-    timers_.arm(*qp.context, qp.context->congestion->next_send());
-    return;
-  }
+  if (!qp.context->congestion->may_send(qp.engine->requestor().wants())) return wait_for_window(now, qp);
   if (pool_.free_slabs() == 0) starved_.push_back(qp);
   timers_.arm(qp, qp.engine->next_timeout());  // the pacer held it: only now the engine knows until when
   wake(*qp.context);
+}
+
+void Nic::wait_for_window(Time now, Qp& qp) {
+  qp.context->waiting.push_back(qp);
+  const Time paced = qp.context->congestion->next_send();
+  paced > now ? timers_.arm(*qp.context, paced) : limit_wait(now, qp);
+}
+
+void Nic::limit_wait(Time now, Qp& qp) {
+  if (qp.engine->requestor().wants() > qp.packet_bytes)
+    timers_.arm(*qp.context, now + config_.scheduler.unit_patience);
+}
+
+/// The pacer lets go, or nobody found room for a unit for long: QPs whose peer is gone may hold most of the
+/// window, and the rest of it has to do for the living.
+void Nic::handle_congestion_timeout(Time now, CongestionContext& context) {
+  if (context.waiting.empty()) return;
+  if (!std::exchange(context.moved, false))
+    context.waiting.next(config_.scheduler).engine->allow_partial_unit();
+  wake(context);
+  if (!context.waiting.empty()) limit_wait(now, context.waiting.next(config_.scheduler));
 }
 
 // MRC-NIC-016: first come, first served; as many as may ask now.
@@ -235,7 +265,9 @@ void Nic::handle_timeout(Time now) {
         break;
       }
       case TimedKind::probes: wake_askers(now); break;
-      case TimedKind::congestion: wake(static_cast<CongestionContext&>(*due)); break;
+      case TimedKind::congestion:
+        handle_congestion_timeout(now, static_cast<CongestionContext&>(*due));
+        break;
       case TimedKind::peer: endpoint_.handle_announce_timeout(now, static_cast<Peer&>(*due)); break;
       case TimedKind::endpoint: {
         EndpointResult lost;

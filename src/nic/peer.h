@@ -43,6 +43,7 @@ struct CongestionContext : Timed {
   engine::CongestionHints hints;
   std::unique_ptr<engine::Congestion> congestion;
   WaitingQps waiting;
+  bool moved = false;  // somebody who waited went on since the clock was last looked at
   std::uint32_t users = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "engine/sizes.h"
 #include "nic/testing.h"
 
 namespace mrc::nic::testing {
@@ -41,6 +42,52 @@ TEST(Scheduler, ASprayUnitLeavesInOnePiece) {
   for (Qp* qp : {&x.a, &y.a}) pair.write(*qp, 0, 0, 8 * 4096);
   EXPECT_EQ(departures(pair, 8),
             (std::vector{x.b.qpn, x.b.qpn, x.b.qpn, x.b.qpn, y.b.qpn, y.b.qpn, y.b.qpn, y.b.qpn}));
+}
+
+/// A window for so many packets of 4096 bytes, of which four are a spray unit.
+HostOptions narrow(std::uint64_t packets) {
+  HostOptions options;
+  options.window = packets * engine::cc_bytes_max(4096);
+  return options;
+}
+
+QpConnect units_of_four() {
+  QpConnect like;
+  like.path_settings.spray_unit = 4;
+  return like;
+}
+
+// What one SACK frees is not dealt out packet by packet to all who wait.
+TEST(Scheduler, UnitsLeaveWholeIntoAWindowThatManyShare) {
+  Pair pair(narrow(10));
+  std::vector<Pair::Qps> qps;
+  for (int i = 0; i < 20; ++i) qps.push_back(pair.connect(units_of_four()));
+  std::vector<Qpn> order;
+  pair.filter = [&](Host&, Departure& d) {
+    if (std::holds_alternative<wire::Write>(d.transmit.packet.body)) order.push_back(d.transmit.packet.dqpn);
+    return true;
+  };
+  for (const auto& qp : qps) pair.write(qp.a, 0, 0, 16 * 4096);
+  ASSERT_TRUE(pair.run());
+  ASSERT_EQ(order.size(), 20u * 16u);
+  for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], order[i / 4 * 4]) << i;
+}
+
+TEST(Scheduler, AWindowThatTheDeadHoldStillServesTheLiving) {
+  Pair pair(narrow(8));
+  const auto dead = pair.connect(units_of_four()), living = pair.connect(units_of_four());
+  Time first = kNever;
+  pair.filter = [&](Host&, Departure& d) {
+    if (d.transmit.packet.dqpn == living.b.qpn) first = std::min(first, pair.now);
+    return d.transmit.packet.dqpn != dead.b.qpn;
+  };
+  pair.write(dead.a, 0, 0, 6 * 4096);  // two packets of room are left, and nobody will free more for long
+  pair.run(10us, 1us);
+  const Time posted = pair.now;
+  pair.write(living.a, 0, 0, 8 * 4096);
+  pair.run(5ms, 5ms);
+  EXPECT_GE(first - posted, SchedulerSettings{}.unit_patience);
+  EXPECT_LT(first - posted, 2 * SchedulerSettings{}.unit_patience);
 }
 
 // MRC-NIC-005

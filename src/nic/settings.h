@@ -22,6 +22,9 @@ struct SchedulerSettings {
   LevelPolicy levels = LevelPolicy::strict;
   std::array<std::uint8_t, kServiceLevels> weights = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   std::uint8_t quantum = 1;  // packets of one QP before the next one's turn; at least the QP's spray unit
+  // Spray units wait until they fit the congestion window as a whole, but no longer than this in a window
+  // that others hold without moving.
+  Duration unit_patience = 1ms;
 };
 
 /// Probes of all QPs together; see probe_budget.h.

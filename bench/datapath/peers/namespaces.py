@@ -27,9 +27,10 @@ class Side:
         return subprocess.run(self.command(argv), capture_output=True, text=True, timeout=timeout, env=_with(env))
 
     def start(self, argv, env=None):
-        """Runs in the background; end it with stop()."""
+        """Runs in the background; end it with stop(). In our session: the kernel shares the CPU between sessions, and both ends of a
+        measurement must have the same weight."""
         return subprocess.Popen(self.command(argv), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_with(env),
-                                start_new_session=True)
+                                process_group=0)
 
     def close(self):
         self.holder.kill()
