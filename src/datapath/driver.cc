@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "wire/bth.h"
 #include "wire/codec.h"
 
 namespace mrc::datapath {
@@ -83,10 +84,19 @@ std::size_t Driver::receive(Time now) {
 std::size_t Driver::receive(Time now, std::size_t port) {
   const std::size_t n = ports_[port]->rx(arrivals_);
   for (std::size_t i = 0; i < n; ++i) {
+    if (i + 2 < n) expect(arrivals_[i + 2]);
     if (i == 0 || !same_around(arrivals_[i - 1], arrivals_[i])) look_around(arrivals_[i]);
     take(now, PortId(static_cast<std::uint8_t>(port + 1)), arrivals_[i]);
   }
   return n;
+}
+
+/// The packet after the next: its QP is on its way from memory meanwhile.
+void Driver::expect(const port::RxPacket& packet) {
+  const wire::BthView bth(wire::Bytes(reinterpret_cast<const std::uint8_t*>(packet.data), packet.size));
+  if (!bth || bth.dqpn() == expected_) return;
+  expected_ = bth.dqpn();
+  nic_.expect(expected_);
 }
 
 /// What surrounds the packets of one coalesced message is the same for all of them, and shared by pointer.

@@ -65,6 +65,7 @@ class Driver {
   bool send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&));
   std::size_t receive(Time now, std::size_t port);
   static bool same_around(const port::RxPacket& a, const port::RxPacket& b);
+  void expect(const port::RxPacket& packet);
   void look_around(const port::RxPacket& packet);
   void take(Time now, PortId port, const port::RxPacket& packet);
   PortMask room() const;
@@ -85,6 +86,7 @@ class Driver {
   Time next_service_ = Time::min();
   AnswerHold hold_;
   std::size_t writes_ = 0;  // taken in this turn
+  Qpn expected_;
   PortMask disabled_;
   PortMask homeless_;
   Counters<Verdict, kVerdictCount> refused_;

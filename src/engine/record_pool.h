@@ -88,6 +88,9 @@ class RecordPool {
   Slab& operator[](std::uint16_t index) { return slabs_[index]; }
   const Slab& operator[](std::uint16_t index) const { return slabs_[index]; }
   std::size_t free_slabs() const { return free_count_; }
+  std::size_t used_slabs() const {
+    return free_.size() - free_count_;
+  }  // at least one per QP with packets in flight
   std::size_t bytes() const { return free_.size() * sizeof(Slab) + free_.bytes(); }
 
  private:

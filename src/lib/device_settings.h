@@ -37,13 +37,20 @@ struct DeviceSettings {
   // A host's scheduler makes every process late now and then: silence means less than in hardware. And
   // thousands of QPs that all ask "are you there?" at once make it worse: see docs/decisions/0022.
   nic::ProbeSettings probes{.at_once = 256, .interval = 100us};
+  // A QP that only receives asks whether its answers get through once per round trip and so many packets, or
+  // per so many round trips: a question costs as much as a train.
+  std::uint16_t reverse_probe_packets = 256;
+  std::uint8_t reverse_probe_trickle = 128;
   Duration initial_rtt = 2ms;    // of a path that has not been measured
   Duration suspect_slack = 1ms;  // MRC_SLACK_US: how much later than usual an answer may be
   Duration spin = 50us;          // MRC_SPIN_US: how long the progress thread looks before it sleeps
   /// MRC_ASIDE_US: the progress thread leaves the work to an application that polled within this. 0: it never
   /// does, so that several devices of one process are driven side by side.
   Duration aside = 500us;
-  std::uint16_t few = 8;  // what is posted on a QP with at most so much work outstanding leaves at once
+  // What is posted on a QP with at most so much work outstanding leaves at once, while at most so many QPs
+  // have packets in flight.
+  std::uint16_t few = 8;
+  Duration turn_every = 20us;  // an application that is busy with completions turns the datapath this often
   std::uint16_t first_source_port = 61000;  // AUTO EVs: outside Linux's ephemeral range
   std::uint16_t last_source_port = 65535;
   std::uint32_t packets_in_flight = 1 << 17;  // of all QPs together

@@ -42,6 +42,8 @@ int NicCq::poll(std::span<WorkCompletion> out) {
   if (n == 0) {
     device_.step();
     n = take(out);
+  } else {
+    device_.note_busy_poll();
   }
   return n == 0 && ring_.overrun() ? -1 : static_cast<int>(n);
 }

@@ -81,7 +81,10 @@ class NicDevice final : public Device,
     std::unique_lock<std::mutex> lock_;
   };
   /// Drives the datapath once, unless somebody else does at the moment.
-  void step();
+  void step() { step(steady_now()); }
+  /// A poll that found completions: also one who is busy with those drives, or the progress thread would
+  /// begin to.
+  void note_busy_poll();
   /// What has just been posted leaves now, or with the next turn of an application that is polling anyway.
   void transmit_soon(Time now, bool few_outstanding);
   void transmit_now(Time now);
@@ -123,6 +126,7 @@ class NicDevice final : public Device,
   bool turn(Time now);
   void follow_addresses(Time now);
   void note_address(Time now, const AddressChange& change);
+  void step(Time now);
   void tell();
 
   // nic::Observer: under mutex_
@@ -189,6 +193,7 @@ class NicDevice final : public Device,
   node::QpTotals gone_;                       // of QPs that are no more
   std::map<std::uint32_t, Access> accesses_;  // of each region, by key
   std::atomic<bool> alive_{true};
+  std::atomic<Time> stepped_{Time{}};  // when an application last drove
   Progress progress_;
   std::shared_ptr<node::ProcessMetrics> metrics_;
 };

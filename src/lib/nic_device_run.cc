@@ -219,8 +219,14 @@ void NicDevice::follow_addresses(Time now) {
   for (const AddressChange& change : address_changes_) note_address(now, change);
 }
 
-void NicDevice::step() {
+void NicDevice::note_busy_poll() {
   const Time now = steady_now();
+  if (now - stepped_.load(std::memory_order_relaxed) >= settings_.turn_every) return step(now);
+  progress_.note_poll(now);
+}
+
+void NicDevice::step(Time now) {
+  stepped_.store(now, std::memory_order_relaxed);
   progress_.note_poll(now);
   if (!mutex_.try_lock()) {
     std::this_thread::yield();  // whoever drives may be waiting for this very core

@@ -28,6 +28,19 @@ TEST_F(TwoDevices, NobodyPollsAndItStillArrives) {
   EXPECT_EQ(a.poll(1).size(), 1u);
 }
 
+// Else the progress thread would begin to drive beside an application that always has completions to work
+// through.
+TEST_F(TwoDevices, WhoIsBusyWithCompletionsPollsToo) {
+  a.cq->arm(false);
+  ASSERT_EQ(write(0, 0, 100, 7).error, 0);
+  ASSERT_TRUE(a.ear.wait_for(a.ear.events, 1));
+  EXPECT_FALSE(a.device->progress().polled_lately(steady_now()));
+  WorkCompletion one[1];
+  const Time before = steady_now();
+  ASSERT_EQ(a.cq->poll(one), 1);
+  EXPECT_TRUE(a.device->progress().polled_lately(before));
+}
+
 TEST_F(TwoDevices, AnImmediateWakesTheSleeper) {
   const std::uint64_t ids[] = {1, 2};
   ASSERT_EQ(qb->post_receive(ids).error, 0);

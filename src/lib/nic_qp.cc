@@ -78,7 +78,8 @@ std::size_t NicQp::send_room() const {
 
 int NicQp::modify(QpState next, const QpAttributes& attributes) {
   Profiles profiles;
-  const bool others = attributes.ev_profile != attributes_.ev_profile || attributes.cc_profile != attributes_.cc_profile;
+  const bool others =
+      attributes.ev_profile != attributes_.ev_profile || attributes.cc_profile != attributes_.cc_profile;
   if (next == QpState::init && (others || state() != QpState::init)) profiles = acquire_profiles(attributes);
   const NicDevice::Hold hold(device_);
   if (!device_.alive()) return ENODEV;
@@ -171,6 +172,8 @@ int NicQp::start(Time now, const QpAttributes& a) {
   s.mpr = a.mpr;
   s.max_wimm = a.max_wimm;
   s.requestor = requestor_settings(a);
+  s.requestor.reverse_probe_packets = device_.settings().reverse_probe_packets;
+  s.requestor.reverse_probe_trickle = device_.settings().reverse_probe_trickle;
   s.requestor.initial_rtt = device_.settings().initial_rtt;
   s.requestor.suspect_slack = device_.settings().suspect_slack;
   return device_.nic().start(now, *qp_, s);
@@ -180,14 +183,16 @@ QueuePair::Posted NicQp::post_send(std::span<const SendRequest> requests) {
   const NicDevice::Hold hold(device_);
   if (!device_.alive()) return {ENODEV, 0};
   const Time now = steady_now();
-  const bool few = qp_->engine && qp_->engine->requestor().queue().outstanding() <= device_.settings().few;
+  const std::size_t few = device_.settings().few;
+  const bool is_quiet = qp_->engine && qp_->engine->requestor().queue().outstanding() <= few &&
+                        device_.nic().pool().used_slabs() <= few;
   Posted posted;
   for (; posted.count < requests.size(); ++posted.count) {
     const SendRequest& r = requests[posted.count];
     posted.error = r.op == SendOp::read ? post_read(now, r) : post_one(now, r);
     if (posted.error != 0) break;
   }
-  device_.transmit_soon(now, few);
+  device_.transmit_soon(now, is_quiet);
   return posted;
 }
 

@@ -136,7 +136,7 @@ int Nic::adjust(Qp& qp, const QpAdjust& to) {
 /// It stands in one queue at most: it leaves that, and comes back by its new level.
 void Nic::set_level(Qp& qp, std::uint8_t level) {
   if (level == qp.service_level) return;
-  scheduler_.park(qp);
+  leave_turn(qp);
   qp.service_level = level;
   qp.context->waiting.admit(level);
 }
@@ -154,6 +154,7 @@ int Nic::stop(Time now, Qp& qp) {
 }
 
 void Nic::detach(Time now, Qp& qp) {
+  leave_turn(qp);
   scheduler_.forget(qp);
   if (sending_ == &qp) sending_ = nullptr;
   List<Qp, TouchTag>::remove(qp);

@@ -1,6 +1,7 @@
 // The software NIC, at the level of packet values: the same object behind sockets and in the simulator.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -140,6 +141,10 @@ class Nic {
   // --- packets and time ---
   Verdict handle(Time now, const wire::Packet& packet, const wire::Envelope& envelope, const Gid& source,
                  std::span<const std::byte> payload);
+  /// A packet to this QP will be handled soon.
+  void expect(Qpn qpn) const {
+    if (const Qp* qp = qps_.guess(qpn)) qp->prefetch();
+  }
   bool poll_transmit(Time now, PortMask room, Departure& out);
   /// The same, except that control packets of QPs wait. See Driver::glance.
   bool poll_data(Time now, PortMask room, Departure& out);
@@ -193,6 +198,15 @@ class Nic {
   void limit_wait(Time now, Qp& qp);
   void handle_congestion_timeout(Time now, CongestionContext& context);
   void wake(CongestionContext& context);
+  static void redeem(Qp& qp, std::uint32_t bytes) {
+    const std::uint32_t used = std::min(qp.promised, bytes);
+    qp.promised -= used;
+    if (used != 0) qp.context->promised -= used;
+  }
+  void leave_turn(Qp& qp) {
+    redeem(qp, qp.promised);
+    scheduler_.park(qp);
+  }
   void wake_for_records();
   bool send_endpoint(Time now, PortMask room, Departure& out);
   bool send_control(Time now, PortMask room, Departure& out);

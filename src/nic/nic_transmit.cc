@@ -43,7 +43,7 @@ void Nic::settle(Time now, Qp& qp) {
 void Nic::queue(Qp& qp) {
   const Link<WaitTag>& wait = qp;
   if (!qp.engine->has_data()) {
-    scheduler_.park(qp);
+    leave_turn(qp);
   } else if (!wait.linked() || qp.engine->requestor().is_urgent()) {
     scheduler_.make_ready(qp);
   }
@@ -81,19 +81,21 @@ void Nic::complete(Time now, Qp& qp, const engine::Completion& done) {
   }
 }
 
-/// As many waiters as the window has room for now; each wakes the next when it can't use its turn.
+/// As many waiters as the window has room for now, less what others were woken for: whoever is woken in vain
+/// loses its place, and the time to fetch it from memory. Each wakes the next when it can't use its turn.
 void Nic::wake(CongestionContext& context) {
   if (context.waiting.empty()) return;
-  const std::uint64_t window = context.congestion->window();
-  auto room = static_cast<std::int64_t>(std::min<std::uint64_t>(window, INT64_MAX / 2)) -
-              context.congestion->in_flight();
-  while (!context.waiting.empty() && room > 0) {
+  while (!context.waiting.empty()) {
     Qp& qp = context.waiting.next(config_.scheduler);
     const std::uint32_t wants = qp.engine->requestor().wants();
-    if (!context.congestion->may_send(wants)) break;
+    if (!context.congestion->may_send(context.promised + wants)) {
+      if (std::exchange(context.next, &qp) != &qp) qp.prefetch();
+      break;
+    }
     scheduler_.make_ready(qp);
+    qp.promised = wants;
+    context.promised += wants;
     context.moved = true;
-    room -= wants;
   }
 }
 
@@ -172,6 +174,7 @@ bool Nic::send_data(Time now, PortMask room, Departure& out, bool control) {
     Qp* qp = scheduler_.next();
     if (qp == nullptr) return false;
     if (send_from(now, *qp, room, out, control)) {
+      redeem(*qp, qp->packet_bytes);
       scheduler_.note_sent(*qp);
       qp->context->waiting.charge(*qp);
       starved_.charge(*qp);
@@ -209,7 +212,7 @@ bool Nic::send_from(Time now, Qp& qp, PortMask room, Departure& out, bool contro
 
 /// The QP can't send although every port has room: it waits for what holds it.
 void Nic::park(Time now, Qp& qp) {
-  scheduler_.park(qp);
+  leave_turn(qp);
   uncall(qp);
   if (qp.engine->paths().has_probe() && !may_ask(now, qp)) {
     asking_.push_back(qp);

@@ -43,7 +43,9 @@ struct CongestionContext : Timed {
   engine::CongestionHints hints;
   std::unique_ptr<engine::Congestion> congestion;
   WaitingQps waiting;
-  bool moved = false;  // somebody who waited went on since the clock was last looked at
+  std::uint32_t promised = 0;  // of the window, to QPs that were woken and have not sent yet
+  const Qp* next = nullptr;    // who was first in `waiting` at the last look: to compare, it may be gone
+  bool moved = false;          // somebody who waited went on since the clock was last looked at
   std::uint32_t users = 0;
 };
 

@@ -22,6 +22,8 @@ class QpTable {
     Qp* qp = slots_[(qpn.value - span_.first.value) & mask_].qp.get();
     return qp != nullptr && qp->qpn == qpn ? qp : nullptr;
   }
+  /// Who has the number's place, if anybody: without a look at the QP itself.
+  const Qp* guess(Qpn qpn) const { return slots_[(qpn.value - span_.first.value) & mask_].qp.get(); }
   std::uint32_t size() const { return size_; }
   template <class Each>
   void for_each(Each&& each) {

@@ -1,5 +1,6 @@
 """OpenMRC itself, by `mrc perf` between the two namespaces. What is measured is the table; each row is one run of `mrc perf`."""
 import json
+import subprocess
 import time
 
 from . import namespaces
@@ -20,7 +21,6 @@ RUNS = [
 
 
 def available(build):
-    import subprocess
     try:
         return subprocess.run([f"{build}/bin/mrc", "perf", "--help"], capture_output=True).returncode == 0
     except FileNotFoundError:
@@ -29,8 +29,7 @@ def available(build):
 
 def measure(pair, seconds, build):
     if not available(build):
-        return {}
-    figures = {}
+        return
     for name, args, path in RUNS:
         report = _one(pair, seconds, build, args)
         if report is None:
@@ -38,9 +37,8 @@ def measure(pair, seconds, build):
         value = report
         for key in path:
             value = value[key]
-        figures[name] = float(value)
-        figures[name.rsplit("_", 1)[0] + "_repairs"] = float(report["repairs"])
-    return figures
+        yield name, float(value)
+        yield name.rsplit("_", 1)[0] + "_repairs", float(report["repairs"])
 
 
 def _one(pair, seconds, build, args):
@@ -49,12 +47,12 @@ def _one(pair, seconds, build, args):
     try:
         for _ in range(30):
             done = pair.left.run(mrc + ["--connect", namespaces.RIGHT6, "--seconds", str(seconds), "--json"] + args,
-                                 timeout=seconds * 5 + 60)
+                                 timeout=seconds * 5 + 20)
             if done.returncode == 0:
                 break
             time.sleep(0.1)
         return json.loads(done.stdout)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, subprocess.TimeoutExpired):
         return None
     finally:
         namespaces.stop(server)

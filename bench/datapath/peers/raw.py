@@ -14,4 +14,6 @@ def measure(pair, seconds, build):
     names = {"socket_train_1": "raw_udp_single_gbps", "socket_train_8": "raw_udp_train_8_gbps",
              "socket_train_15": "raw_udp_train_15_gbps", "socket_ping_spin": "raw_udp_spin_us",
              "socket_ping_blocking": "raw_udp_blocking_us"}
-    return {ours: rows[theirs]["median"] for theirs, ours in names.items() if "median" in rows.get(theirs, {})}
+    for theirs, ours in names.items():
+        if "median" in rows.get(theirs, {}):
+            yield ours, rows[theirs]["median"]

@@ -15,6 +15,6 @@ def measure(pair, seconds, build):
         done = pair.left.run(["iperf3", "-c", namespaces.RIGHT, "-C", "cubic", "-t", str(max(seconds, 1)), "-O", "0", "-J"],
                              timeout=seconds + 30)
         report = json.loads(done.stdout)
-        return {"tcp_cubic_gbps": report["end"]["sum_received"]["bits_per_second"] / 1e9}
+        yield "tcp_cubic_gbps", report["end"]["sum_received"]["bits_per_second"] / 1e9
     finally:
         namespaces.stop(server)
