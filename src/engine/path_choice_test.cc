@@ -170,5 +170,65 @@ TEST_F(PathSetTest, AnswersLeaveEvenIfNoPlaneAnswered) {
   EXPECT_TRUE(p.choose_control(kAll));
 }
 
+// MRC-EV-013
+TEST_F(PathSetTest, AnEvThatOwesItsFirstAnswerIsPassedOverWhenLaterPacketsOfOthersWereAnswered) {
+  const auto t = table(1, 4);
+  PathSet p(t, {}, 1, quiet);
+  for (std::uint16_t i = 0; i < 4; ++i) p.note_sent(now + i * 1us, EvSlot(i));
+  EXPECT_EQ(deal(p, 8).size(), 4u) << "without evidence all take their turns";
+  for (std::uint16_t i = 0; i < 4; ++i) {
+    if (i != 2) p.note_works(EvSlot(i));
+  }
+  const auto used = [&] {
+    std::map<int, int> n;
+    for (int i = 0; i < 40; ++i) ++n[p.choose(now, kAll, {}, Ticks(now + 3us))->value];
+    return n;
+  };
+  EXPECT_EQ(used().count(2), 0u);
+  p.note_works(EvSlot(2));
+  EXPECT_GT(used().count(2), 0u) << "a late answer is an answer";
+}
+
+// MRC-EV-013
+TEST_F(PathSetTest, WithManyEvsEachCarriesOnePacketUntilItIsAnswered) {
+  const auto t = table(8, 16);
+  PathSet p(t, {}, 1, quiet);
+  std::map<int, int> used;
+  for (int i = 0; i < 64; ++i) {
+    const EvSlot s = *p.choose(now, kAll);
+    p.note_sent(now, s);
+    ++used[s.value];
+  }
+  EXPECT_EQ(used.size(), 64u);
+  const EvSlot dead(static_cast<std::uint16_t>(used.begin()->first));
+  for (const auto& [slot, n] : used) {
+    if (slot != dead.value) p.note_works(EvSlot(static_cast<std::uint16_t>(slot)));
+  }
+  EXPECT_EQ(deal(p, 512).count(dead.value), 0u);
+}
+
+// MRC-EV-013
+TEST_F(PathSetTest, WhenAllOweAnAnswerTheRateDoesNotSuffer) {
+  const auto t = table(2, 64);
+  PathSet p(t, {}, 1, quiet);
+  for (int i = 0; i < 128; ++i) p.note_sent(now, *p.choose(now, kAll));
+  EXPECT_GE(deal(p, 256).size(), 64u) << "they take turns again";
+}
+
+// MRC-EV-013
+TEST_F(PathSetTest, ATrimIsAnAnswerAndALossEndsTheTrial) {
+  const auto t = table(1, 4);
+  PathSet p(t, {.min_active = 4}, 1, quiet);
+  for (std::uint16_t i = 0; i < 4; ++i) p.note_sent(now, EvSlot(i));
+  p.note_skip(now, EvSlot(0), PathCause::trim);
+  p.note_works(EvSlot(1));
+  p.note_bad(now, EvSlot(2), PathCause::silence);  // stays in use: there are no more than min_active
+  std::map<int, int> used;
+  for (int i = 0; i < 60; ++i) ++used[p.choose(now, kAll, {}, Ticks(now + 1us))->value];
+  EXPECT_GT(used.count(0), 0u);
+  EXPECT_GT(used.count(2), 0u);
+  EXPECT_EQ(used.count(3), 0u);
+}
+
 }  // namespace
 }  // namespace mrc::engine

@@ -44,12 +44,10 @@ class PathClock {
     const std::uint8_t code = encode(sample);
     d = code >= d ? code : static_cast<std::uint8_t>(d - 1);
   }
-  /// How long the acknowledgement of a packet on this EV takes: a decaying maximum. An EV never heard of gets
-  /// twice the longest of the others.
-  Duration delay(EvSlot s) const {
-    const std::uint8_t d = delay_[s.value];
-    return d == 0 ? 2 * longest() : decode(d);
-  }
+  /// How long the acknowledgement of a packet on this EV takes: a decaying maximum. An EV never heard of may
+  /// take twice the longest of the others.
+  Duration delay(EvSlot s) const { return heard_of(s) ? decode(delay_[s.value]) : 2 * longest(); }
+  bool heard_of(EvSlot s) const { return delay_[s.value] != 0; }
   /// The longest of the last one to two windows of samples, over all EVs: answers come back by any path.
   Duration longest() const { return std::max(recent_[0], recent_[1]); }
   /// A round trip, measured: for those who look on.
@@ -61,6 +59,8 @@ class PathClock {
   Duration rtt() const { return Duration(smoothed_); }
   /// Nothing was ever measured.
   bool is_guess() const { return samples_ == 0; }
+  /// As many samples as half of the EVs: the longest of them says what the others may take.
+  bool is_seasoned() const { return samples_ >= delay_.size() / 2; }
   std::size_t bytes() const { return arrived_.bytes() + delay_.bytes(); }
 
  private:

@@ -186,11 +186,11 @@ int PathSet::needed(const Slot& slot) const {
 }
 
 void PathSet::count_loss(Slot& slot) {
-  if (slot.losses < 255) slot.losses = (slot.losses + 1) & 255;
+  if (slot.losses < 63) slot.losses = (slot.losses + 1) & 63;
   if (++recent_losses_ < 4 * slots_.size()) return;
   recent_losses_ = 0;
   for (auto& s : slots_) {
-    s.losses = s.losses / 2 & 255;
+    s.losses = s.losses / 2 & 63;
     recent_losses_ += s.losses;
   }
 }

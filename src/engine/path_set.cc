@@ -17,12 +17,13 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
   for (int p = 0; p < rotation_.planes(); ++p) {
     local_up_.add(rotation_.port_of(p));
     const auto run = rotation_.in_rotation(p);
-    note_works(EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]));
+    answer_by(EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]));
   }
 }
 
 // MRC-EV-001: the EV is chosen at send time, per packet, among GOOD EVs whose port has room.
-std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid) {
+std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid,
+                                      std::optional<Ticks> heard) {
   const PortMask open = talking(room & usable_ports());
   const bool same_flowlet = settings_.flowlet_ns != 0 && unit_ &&
                             chosen_at_.age(now) < Duration(settings_.flowlet_ns) &&
@@ -32,26 +33,50 @@ std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvS
     if (unit_left_ > 0) --unit_left_;
     return unit_;
   }
-  std::optional<EvSlot> second_best;
+  unit_ = pick(now, open, avoid, heard);
+  unit_left_ = static_cast<std::uint8_t>(settings_.spray_unit - 1);
+  return unit_;
+}
+
+void PathSet::note_sent(Time now, EvSlot s) {
+  Slot& slot = slots_[s.value];
+  if (slot.proven || slot.tried) return;
+  slot.tried = 1;
+  slot.due = Ticks(now);
+}
+
+/// It carried data and was never answered, although what left later by others was. With so many EVs that a
+/// round trip's packets have one each, it need not carry a second one even before that is known.
+bool PathSet::waits_for_proof(const Slot& slot, std::optional<Ticks> heard) const {
+  return slot.on_trial() &&
+         (rotation_.active() >= settings_.strict_trial_evs || (heard && heard->after(slot.due)));
+}
+
+// MRC-EV-013: an EV that owes its first answer is passed over while others can carry: a path that was dead
+// from the start then costs a packet or two, not all that it gets until it is found out. At most so many per
+// packet, so that a few proven EVs do not have to carry everything.
+std::optional<EvSlot> PathSet::pick(Time now, PortMask open, std::optional<EvSlot> avoid,
+                                    std::optional<Ticks> heard) {
+  std::optional<EvSlot> last, on_trial;
   bool skipped = false;
+  int passed = 0;
   for (int tries = rotation_.active(); tries >= 0; --tries) {
     const auto s = rotation_.next(open, prng_);
     if (!s) break;
+    last = s;
     Slot& slot = slots_[s->value];
     // MRC-EV-003: SKIP ends when the rotation meets it; at most one per packet sent.
     if (slot.state() == EvState::skip && !skipped) {
       skipped = true;
       change(now, *s, EvState::good, PathCause::start);
-      second_best = s;
       continue;
     }
-    second_best = s;
     if (slot.held || s == avoid) continue;
-    break;
+    if (passed >= settings_.trials_passed_over || !waits_for_proof(slot, heard)) return s;
+    ++passed;
+    if (!on_trial) on_trial = s;
   }
-  unit_ = second_best;
-  unit_left_ = static_cast<std::uint8_t>(settings_.spray_unit - 1);
-  return second_best;
+  return on_trial ? on_trial : last;
 }
 
 /// Without the planes of which nothing is heard, unless no other has an EV left.
@@ -99,6 +124,7 @@ std::optional<EvSlot> PathSet::find(Ev echoed) const {
 
 // MRC-EV-002: ECN or a trim makes an EV miss one turn; the path works, its queue was long.
 void PathSet::note_skip(Time now, EvSlot s, PathCause cause) {
+  note_answered(s);
   if (cause == PathCause::ecn ? !settings_.skip_on_mark : !settings_.skip_on_trim) return;
   if (state(s) == EvState::good) change(now, s, EvState::skip, cause);
 }
@@ -107,6 +133,7 @@ void PathSet::note_skip(Time now, EvSlot s, PathCause cause) {
 void PathSet::note_bad(Time now, EvSlot s, PathCause cause) {
   Slot& slot = slots_[s.value];
   slot.held = 0;
+  slot.tried = 0;
   if (slot.state() == EvState::assumed_bad || slot.state() == EvState::denied) return;
   count_loss(slot);
   if (!may_withdraw(s)) return;

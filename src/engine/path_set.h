@@ -25,7 +25,9 @@ class PathSet {
 
   // --- choosing ---
   /// The next EV for data through one of the ports that have room; not `avoid`, if there is any other.
-  std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {});
+  /// `heard`: when the newest packet left that was answered, on whatever EV.
+  std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {},
+                               std::optional<Ticks> heard = {});
   /// How many packets the next unit will have; 0 while one is under way.
   int next_unit() const { return unit_left_ > 0 ? 0 : settings_.spray_unit; }
   /// An EV for control packets: planes take turns, each on an EV that is known to work; not a plane by which
@@ -40,11 +42,14 @@ class PathSet {
   void note_arrival(PortId port);
   void note_skip(Time now, EvSlot s, PathCause cause);
   void note_bad(Time now, EvSlot s, PathCause cause);
+  void note_sent(Time now, EvSlot s);  // data
+  /// The peer had a packet that took this EV, whatever became of it.
+  void note_answered(EvSlot s) { slots_[s.value].proven = 1; }
   void note_works(EvSlot s) {
-    reverse_[rotation_.plane_of(path(s).port)] = s;
+    note_answered(s);
+    answer_by(s);
     deaf_.remove(path(s).port);
     quiet_.remove(path(s).port);
-    freshest_ = s;
   }
   bool set_state(Time now, EvSlot s, EvState state);  // the controller's word: DENIED, or GOOD again
   void set_port(Time now, PortId port, bool up);
@@ -118,17 +123,27 @@ class PathSet {
     std::uint32_t burst : 3 = 0;       // generation: tells this burst's answers from the last one's
     std::uint32_t backoff : 5 = 0;     // doublings of the interval between bursts
     std::uint32_t streak : 6 = 0;      // probes answered in a row
-    std::uint32_t losses : 8 = 0;      // recent ones, to tell the one bad EV from uniform loss
-    Ticks due;                         // resting: next burst. waiting: patience ends
+    std::uint32_t losses : 6 = 0;      // recent ones, to tell the one bad EV from uniform loss
+    std::uint32_t tried : 1 = 0;       // carried data
+    std::uint32_t proven : 1 = 0;      // was answered, ever
+    Ticks due;  // resting: next burst. waiting: patience ends. On trial: when it was first tried
 
     EvState state() const { return static_cast<EvState>(state_); }
     Revival revival() const { return static_cast<Revival>(revival_); }
     void set(EvState s) { state_ = static_cast<std::uint32_t>(s) & 3; }
+    bool on_trial() const { return tried && !proven; }
     void set(Revival r) { revival_ = static_cast<std::uint32_t>(r) & 3; }
   };
 
   static std::uint16_t revival_id(EvSlot s, int burst, int index);
   void change(Time now, EvSlot s, EvState to, PathCause cause);
+  bool waits_for_proof(const Slot& slot, std::optional<Ticks> heard) const;
+  std::optional<EvSlot> pick(Time now, PortMask open, std::optional<EvSlot> avoid,
+                             std::optional<Ticks> heard);
+  void answer_by(EvSlot s) {
+    reverse_[rotation_.plane_of(path(s).port)] = s;
+    freshest_ = s;
+  }
   bool may_withdraw(EvSlot s) const;
   void count_loss(Slot& slot);
   int needed(const Slot& slot) const;

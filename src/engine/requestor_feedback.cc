@@ -165,6 +165,7 @@ Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
 
   const std::uint32_t bytes = size_of(nack.nack_psn);
   ++counters_.nacked;
+  paths_.note_answered(slot);
   charged_ -= bytes;
   flight_.mark_lost(nack.nack_psn);
   say_(now, PacketLost{nack.nack_psn, slot, LossCause::nack});

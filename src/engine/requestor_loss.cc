@@ -210,8 +210,13 @@ void Requestor::retry(Time now) {
 
 // Neither exceeds the ACK timeout: after an outage the clock has seen acknowledgements that took as long as
 // that, and a patience of seconds would let nothing flow that could teach it better.
+//
+// A path never heard of is asked as soon as any other would be, and then has twice the time to answer: asking
+// costs a probe, but a path that was dead from the start holds its packet up until it is found out.
 Duration Requestor::suspicion(EvSlot s) const {
-  return std::min(clock_.delay(s) * settings_.suspect_eighths / 8 + slack(settings_, clock_), base_timeout());
+  const bool stranger = !clock_.heard_of(s) && clock_.is_seasoned();
+  const Duration usual = stranger ? clock_.longest() : clock_.delay(s);
+  return std::min(usual * settings_.suspect_eighths / 8 + slack(settings_, clock_), base_timeout());
 }
 
 Duration Requestor::patience(EvSlot s) const {

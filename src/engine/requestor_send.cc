@@ -87,7 +87,7 @@ bool Requestor::send_repair(Time now, PortMask room, Transmit& out) {
   // MRC-REQ-003: nothing leaves beyond the window, and a shrunken window delays repairs too.
   if (psn - flight_.base() >= window_ || !may_send(now, repair_after_)) return false;
   Record& record = flight_.record(psn);
-  const auto slot = paths_.choose(now, room, EvSlot(record.slot));
+  const auto slot = paths_.choose(now, room, EvSlot(record.slot), heard());
   if (!slot) return false;
   flight_.relaunch(psn);
   ++counters_.repairs;
@@ -100,7 +100,7 @@ bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
   if (!queue_.segmenting() && !may_start(queue_.to_start())) return false;
   if (flight_.outstanding() >= window_) return false;  // MRC-REQ-003
   if (!may_send(now, Time::min()) || !unit_fits() || !flight_.can_extend()) return false;
-  const auto slot = paths_.choose(now, room);
+  const auto slot = paths_.choose(now, room, {}, heard());
   if (!slot) return false;
   if (!owed()) progress_at_ = now;  // the ACK timeout runs from the first unanswered packet
   if (!queue_.segmenting()) queue_.start(flight_.next());
@@ -161,6 +161,7 @@ void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& re
   order_ = order_.next();
   partial_ = false;
   clock_.note_sent(slot, order_);
+  paths_.note_sent(now, slot);
   record.sent = Ticks(now);
   record.order = order_;
   record.slot = slot.value & (kMaxEvs - 1);
