@@ -42,7 +42,8 @@ void Nscc::on_sack(Time now, const Feedback& f) {
   const std::uint64_t newly = std::min(f.newly, most);
   in_flight_ = before - static_cast<std::int64_t>(f.newly);
   achieved_ += newly;
-  if (f.rtt && f.rtt->count() > 0 && (f.rtt_certain || is_plausible(*f.rtt))) note_rtt(*f.rtt, newly);
+  if (f.rtt && f.rtt->count() > 0 && (f.rtt_certain || is_plausible(*f.rtt)))
+    note_rtt(f.rtt_certain ? *f.rtt : std::max(*f.rtt, Duration(base_rtt_)), newly);
   if (f.restore) restore();
   if (f.penalty > 0) return penalise(before, newly, f.penalty);
 
@@ -78,9 +79,11 @@ void Nscc::learn_base(std::int64_t rtt) {
   learnt_ = true;
 }
 
-/// A timestamp alone may have wrapped, and so be too low: it must not become the base.
+/// A timestamp alone may have wrapped, and so be too low: it must not become the base. Where the base is
+/// known it still says that nothing queues; in an incast most samples are of repaired packets, and without
+/// them a sender would never hear that the port is idle.
 bool Nscc::is_plausible(Duration rtt) const {
-  return rtt.count() >= base_rtt_ && (learnt_ || !config_.learn_base_rtt);
+  return !config_.learn_base_rtt || (learnt_ && rtt.count() >= base_rtt_);
 }
 
 void Nscc::note_rtt(Duration rtt, std::uint64_t newly) {

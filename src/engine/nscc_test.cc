@@ -273,6 +273,20 @@ TEST(Nscc, ARoundTripThatMayHaveWrappedDoesNotLowerTheBase) {
   EXPECT_EQ(s.cc.base_rtt(), 5us);
 }
 
+// In an incast nearly all samples are of repaired packets, from senders nearer than the profile's base.
+TEST(Nscc, ARoundTripBelowTheBaseThatIsNotCertainStillSaysThatNothingQueues) {
+  Sender s;
+  s.send(60);
+  s.shrink_to(100'000);
+  for (int i = 0; i < 50; ++i) s.cc.on_sack(s.now += 1us, {.newly = kMtu, .rtt = 30us});
+  const std::uint64_t before = s.window();
+  s.cc.on_sack(s.now += 20us, {.newly = kMtu, .rtt = 9us, .rtt_certain = false, .ecn = true});
+  EXPECT_GE(s.window(), before) << "a mark without delay is one bad path";
+  EXPECT_EQ(s.cc.base_rtt(), 10us);
+  s.cc.on_sack(s.now += 20us, {.newly = kMtu, .rtt = 30us, .ecn = true});
+  EXPECT_LT(s.window(), before) << "and with delay it is a queue";
+}
+
 TEST(Nscc, SackWithoutTimestampKeepsTheLastDelay) {
   Sender s;
   s.shrink_to(100'000);
