@@ -1,5 +1,6 @@
 #include "scenario/compare.h"
 
+#include <charconv>
 #include <cstdio>
 
 #include "base/json.h"
@@ -18,9 +19,16 @@ const std::vector<std::string>& figures_of(const Scenario& s) {
   return s.outputs.figures.empty() ? kComparedFigures : s.outputs.figures;
 }
 
-std::string unquoted(const std::string& value) {
+/// As a person would write it: without quotes, and a number with the fewest digits that mean it.
+std::string shown(const std::string& value) {
   const bool quoted = value.size() > 1 && (value.front() == '"' || value.front() == '\'');
-  return quoted ? value.substr(1, value.size() - 2) : value;
+  if (quoted) return value.substr(1, value.size() - 2);
+  double number = 0;
+  const char* const end = value.data() + value.size();
+  if (value.find('.') == value.npos || std::from_chars(value.data(), end, number).ptr != end) return value;
+  char digits[400];  // the longest double is shorter
+  const auto written = std::to_chars(digits, digits + sizeof digits, number, std::chars_format::fixed);
+  return {digits, written.ptr};
 }
 
 std::string last_segment(const std::string& path) {
@@ -41,7 +49,7 @@ std::string digits(double v) {
 std::string Point::label() const {
   std::string out;
   for (const Setting& s : settings)
-    out += (out.empty() ? "" : ", ") + last_segment(s.path) + " " + unquoted(s.value);
+    out += (out.empty() ? "" : ", ") + last_segment(s.path) + " " + shown(s.value);
   return out.empty() ? "as it is" : out;
 }
 
@@ -58,7 +66,7 @@ std::string sweep_report(const Scenario& s, const std::vector<Point>& points, co
   for (const Point& p : points) {
     const Figures figures = Figures::from_json(p.json);
     auto& row = rows.emplace_back();
-    for (const Setting& setting : p.settings) row.push_back(cell(unquoted(setting.value)));
+    for (const Setting& setting : p.settings) row.push_back(cell(shown(setting.value)));
     const bool ok = p.error.empty() && passed(figures);
     for (std::size_t i = 0; i < figures_of(s).size(); ++i) {
       const auto found = figures.find(figures_of(s)[i]);
@@ -86,7 +94,7 @@ std::string sweep_json(const Scenario& s, const std::vector<Point>& points) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     JsonWriter json;
     json.begin_object();
-    for (const Setting& setting : points[i].settings) json.field(setting.path, unquoted(setting.value));
+    for (const Setting& setting : points[i].settings) json.field(setting.path, shown(setting.value));
     json.end_object();
     out += (i == 0 ? "" : ",") + std::string("{\"settings\":") + json.text();
     if (points[i].error.empty()) {
@@ -108,7 +116,7 @@ std::string sweep_csv(const Scenario& s, const std::vector<Point>& points) {
   out += "passed\n";
   for (const Point& p : points) {
     const Figures figures = Figures::from_json(p.json);
-    for (const Setting& setting : p.settings) out += unquoted(setting.value) + ",";
+    for (const Setting& setting : p.settings) out += shown(setting.value) + ",";
     for (const std::string& f : figures_of(s)) {
       if (const auto found = figures.find(f)) out += digits(*found);
       out += ',';

@@ -71,6 +71,14 @@ TEST(Plot, DrawsNothingAndOnePoint) {
   EXPECT_DOUBLE_EQ(round_step(7, 5), 2);
 }
 
+TEST(Compare, LabelsHaveTheFewestDigits) {
+  const Point p{
+      {{"fault.0.amount", "0.00050000000000000001"}, {"transport.evs", "8"}, {"topology.rate", "\"100G\""}},
+      "",
+      ""};
+  EXPECT_EQ(p.label(), "amount 0.0005, evs 8, rate 100G");
+}
+
 TEST(Compare, PutsPointsSideBySide) {
   Scenario s;
   s.name = "sweep";
