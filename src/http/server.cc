@@ -106,7 +106,10 @@ void Server::accept_all() {
   for (int i = 0; i < 64; ++i) {
     port::Fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
-      if (errno == EMFILE || errno == ENFILE) make_room();
+      // Without a descriptor the newcomer stays in the queue, and the listener ready: asked at once again it
+      // would be so for ever. Whoever waits is served once something has closed.
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        make_room(), listen_for(false);
       return;
     }
     if (connections_.size() >= settings_.connections) make_room();
@@ -128,6 +131,12 @@ void Server::make_room() {
     if (!c->stream && (oldest == nullptr || c->since < oldest->since)) oldest = c.get();
   }
   if (oldest != nullptr) close(oldest->id);
+}
+
+void Server::listen_for(bool newcomers) {
+  resting_ = !newcomers;
+  epoll_event e{.events = newcomers ? static_cast<std::uint32_t>(EPOLLIN) : 0u, .data = {.u64 = kListener}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &e);
 }
 
 void Server::serve(Connection& c, std::uint32_t events) {
@@ -224,6 +233,7 @@ void Server::close(StreamId id) {
 void Server::check_deadlines(Clock::time_point now) {
   if (now - checked_ < kCheckEvery) return;
   checked_ = now;
+  if (resting_) listen_for(true);
   std::vector<StreamId> late;
   for (const auto& [id, c] : connections_) {
     const bool asking = c->parser.begun() || !c->in.empty();

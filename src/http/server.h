@@ -68,6 +68,7 @@ class Server {
   Server(Handler& handler, const ServerSettings& settings);
   void accept_all();
   void make_room();
+  void listen_for(bool newcomers);
   void serve(Connection& c, std::uint32_t events);
   bool read(Connection& c);
   void answer(Connection& c);
@@ -85,6 +86,7 @@ class Server {
   std::map<StreamId, std::unique_ptr<Connection>> connections_;
   StreamId next_id_ = 1;
   Clock::time_point checked_{};
+  bool resting_ = false;  // the listener is not watched until the next check
 };
 
 /// 127.0.0.0/8, ::1, localhost, with or without a port: who asks by such a name is on this machine.

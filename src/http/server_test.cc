@@ -155,6 +155,33 @@ TEST_F(HttpServer, AnswersWhileAThousandSaySomethingSlowly) {
   EXPECT_NE(hear(fd, "GET /mine").find("200 OK"), std::string::npos);
 }
 
+// Streams are in use and stay: there is nobody to send away, and whoever waits outside must not make it spin.
+TEST_F(HttpServer, RestsWhenThereAreNoDescriptorsLeft) {
+  start();
+  const port::Fd stream = connect();
+  say(stream, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+  hear(stream, "hello");
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const port::Fd waiting = connect();
+  say(waiting, "GET /mine HTTP/1.1\r\nHost: h\r\n\r\n");
+  const rlimit none{static_cast<rlim_t>(waiting.get()) + 1, before.rlim_max};
+  std::vector<port::Fd> holes;  // below the limit
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) holes.emplace_back(fd);
+  server->turn(0ms);  // finds it, can not take it
+  int busy = 0;
+  for (int i = 0; i < 50; ++i) {
+    pollfd p{server->fd(), POLLIN, 0};
+    busy += ::poll(&p, 1, 0) > 0;
+    server->turn(0ms);
+  }
+  EXPECT_LT(busy, 5);  // one check may fall into it
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  holes.clear();
+  EXPECT_NE(hear(waiting, "GET /mine").find("200 OK"), std::string::npos);
+}
+
 TEST_F(HttpServer, KnowsNamesOfThisMachine) {
   for (const char* name : {"localhost", "localhost:80", "127.0.0.1:8080", "127.1.2.3", "[::1]:8080", "::1"})
     EXPECT_TRUE(is_loopback_name(name)) << name;
