@@ -2,14 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+
+#include "node/message_socket.h"
 
 namespace mrc::daemon {
 namespace {
@@ -31,20 +31,20 @@ Status take_lock(const std::string& path) {
 }  // namespace
 
 Result<port::Fd> listen_at(const std::string& path, unsigned mode) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path)
-    return Error{ENAMETOOLONG, "the path of a socket has 1 to 107 characters: '" + path + "'"};
-  std::memcpy(address.sun_path, path.data(), path.size());
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  if (auto locked = take_lock(path); !locked) return locked.error();
-  ::unlink(path.c_str());
+  const auto at = node::local_address(path);
+  if (!at) return at.error();
+  const bool file = path[0] != '@';
+  if (file) {
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+    if (auto locked = take_lock(path); !locked) return locked.error();
+    ::unlink(path.c_str());
+  }
   port::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return port::errno_error("open a local socket");
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&at->address), at->size) < 0)
     return port::errno_error("listen at " + path);
-  ::chmod(path.c_str(), mode);
+  if (file) ::chmod(path.c_str(), mode);
   if (::listen(fd.get(), kBacklog) < 0) return port::errno_error("listen at " + path);
   return fd;
 }
@@ -62,6 +62,7 @@ port::Fd inherited_socket() {
 }
 
 std::string default_state_file(const std::string& socket) {
+  if (socket.starts_with('@')) return {};  // whoever wants no file of the socket wants none of the state
   if (const char* folder = std::getenv("STATE_DIRECTORY"); folder != nullptr && *folder == '/')
     return std::string(folder) + "/mrcd.state";  // systemd made it
   if (socket.starts_with("/run/")) return "/var/lib/openmrc/mrcd.state";

@@ -9,7 +9,7 @@
 namespace mrc::daemon {
 
 /// Makes the folder when it is missing (0755), takes over the file of a mrcd that has died. EADDRINUSE: one
-/// lives.
+/// lives. A name that begins with @ has no file: it is gone with the mrcd that took it.
 Result<port::Fd> listen_at(const std::string& path, unsigned mode);
 /// The socket that systemd opened for us, when it did (LISTEN_FDS); else none.
 port::Fd inherited_socket();

@@ -139,7 +139,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", daemon::kVersion);
   app.add_flag("--foreground", o.foreground, "stay attached; for systemd and for looking on");
   app.add_option("--socket", o.settings.socket,
-                 "where to listen (MRC_SOCKET; /run/openmrc/mrcd.sock, or in XDG_RUNTIME_DIR for a user)")
+                 "where to listen (MRC_SOCKET; /run/openmrc/mrcd.sock, or in XDG_RUNTIME_DIR for a user); "
+                 "@NAME: for this network namespace alone, without a file")
       ->type_name("PATH");
   app.add_option("--socket-mode", o.settings.socket_mode, "who may connect, in octal (0666)")
       ->transform(

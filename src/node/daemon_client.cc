@@ -29,8 +29,12 @@ Error DaemonClient::unexpected() {
 Result<DaemonClient> DaemonClient::open(const std::string& path, const std::string& device) {
   auto fd = connect_daemon(path);
   if (!fd) return fd.error();
+  return adopt(std::move(*fd), device);
+}
+
+Result<DaemonClient> DaemonClient::adopt(port::Fd connected, const std::string& device) {
   DaemonClient client;
-  client.socket_ = MessageSocket(std::move(*fd));
+  client.socket_ = MessageSocket(std::move(connected));
   if (auto met = client.hello(device); !met) return met.error();
   return client;
 }

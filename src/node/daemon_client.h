@@ -15,6 +15,9 @@ class DaemonClient {
   /// `device` empty: the node as a whole. ENODEV when no process and no setting of mrcd has that device.
   static Result<DaemonClient> open(const std::string& path, const std::string& device = {});
 
+  /// The same over a connection that somebody else has made: connect_daemon, in another namespace.
+  static Result<DaemonClient> adopt(port::Fd connected, const std::string& device = {});
+
   const Welcome& welcome() const { return welcome_; }
   /// The answer: an Answer with an error comes back as that error.
   Result<Body> call(const Body& body, Duration timeout = 5s);

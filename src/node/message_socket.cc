@@ -1,11 +1,10 @@
 #include "node/message_socket.h"
 
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -108,19 +107,30 @@ Result<std::string> own_daemon_socket() {
   return Error{ENOENT, "where to listen? XDG_RUNTIME_DIR is not set: say --socket PATH or set MRC_SOCKET"};
 }
 
+Result<LocalAddress> local_address(const std::string& path) {
+  LocalAddress out;
+  out.address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof out.address.sun_path)
+    return Error{ENAMETOOLONG, "the path of a socket has 1 to 107 characters: '" + path + "'"};
+  std::memcpy(out.address.sun_path, path.data(), path.size());
+  out.size = sizeof out.address;
+  if (path[0] == '@') {
+    out.address.sun_path[0] = '\0';
+    out.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  }
+  return out;
+}
+
 Result<port::Fd> connect_daemon(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
   if (path.empty()) return Error{ENOENT, "MRC_SOCKET is empty: no mrcd is to be used"};
-  if (path.size() >= sizeof address.sun_path)
-    return Error{ENAMETOOLONG, "the path of a socket has at most 107 characters: " + path};
-  std::memcpy(address.sun_path, path.data(), path.size());
+  const auto at = local_address(path);
+  if (!at) return at.error();
   port::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return port::errno_error("open a local socket");
   // Only connect() may wait, and only while more are connecting than the kernel queues.
   const timeval patience{.tv_sec = 2, .tv_usec = 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at->address), at->size) < 0) {
     const int error = errno;
     return Error{error, "no mrcd answers at " + path + " (" + std::strerror(error) + ")"};
   }

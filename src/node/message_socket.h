@@ -2,6 +2,9 @@
 // them.
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <span>
 #include <vector>
 
@@ -49,6 +52,14 @@ class MessageSocket {
 std::string daemon_socket();
 /// Where a mrcd of this user listens unless told otherwise. ENOENT: it must be told.
 Result<std::string> own_daemon_socket();
+
+/// A name that begins with @ is abstract: it belongs to the network namespace and leaves no file.
+struct LocalAddress {
+  sockaddr_un address{};
+  socklen_t size = 0;
+};
+/// ENAMETOOLONG.
+Result<LocalAddress> local_address(const std::string& path);
 
 /// Connects. ENOENT, ECONNREFUSED: nobody is there. EPERM: who listens is neither root nor this user.
 Result<port::Fd> connect_daemon(const std::string& path);
