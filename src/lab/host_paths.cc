@@ -39,6 +39,24 @@ void add_path_routes(Messages& out, const Topology& topo, HostId host, const std
   }
 }
 
+std::optional<Choice> way_of_source_port(const Topology& topo, const AutoEvs& evs, std::uint16_t port) {
+  const std::uint32_t ways = topo.evs_per_plane(), spread = evs.ports_per_plane;
+  for (Plane plane = 0; plane < topo.planes(); ++plane) {
+    for (std::uint32_t number = 0; number < ways; ++number) {
+      if (static_cast<std::uint16_t>(topo.ev(way(topo, plane, number)).value) == port)
+        return way(topo, plane, number);
+    }
+  }
+  if (port < evs.first_source_port) return {};
+  const std::uint32_t offset = port - evs.first_source_port, plane = offset / spread;
+  if (plane >= topo.planes()) return {};
+  const std::uint32_t groups = std::min(ways, spread);
+  // The last group that begins at or before it.
+  std::uint32_t group = groups - 1;
+  while (group * spread / groups > offset % spread) --group;
+  return way(topo, static_cast<Plane>(plane), group * ways / groups);
+}
+
 void add_path_rules(Messages& out, const Topology& topo, const AutoEvs& evs) {
   const std::uint32_t ways = topo.evs_per_plane(), spread = evs.ports_per_plane;
   for (Plane plane = 0; plane < topo.planes(); ++plane) {

@@ -6,6 +6,7 @@
 // routes.
 #pragma once
 
+#include <optional>
 #include <set>
 
 #include "lab/kernel.h"
@@ -27,6 +28,9 @@ inline constexpr std::uint32_t kPathRulePriority = 1000;
 /// the kernel forgets them.
 void add_path_routes(Messages& out, const topo::Topology& topo, topo::HostId host,
                      const std::set<std::uint32_t>& down);
+/// The way that these rules give a source port; nothing: a plain route.
+std::optional<topo::Choice> way_of_source_port(const topo::Topology& topo, const AutoEvs& evs,
+                                               std::uint16_t port);
 /// Rules, once.
 void add_path_rules(Messages& out, const topo::Topology& topo, const AutoEvs& evs);
 

@@ -160,6 +160,7 @@ Result<Answer> Lab::go(const std::string& node) {
   if (auto entered = enter_network_namespace(spaces->descriptors[0].get()); !entered) return entered.error();
   ::setenv("MRC_LAB_NODE", node.c_str(), 1);
   if (!spaces->text.empty()) ::setenv("MRC_DEVICES", spaces->text.c_str(), 1);
+  ::setenv("MRC_SOCKET", kHostDaemon, 0);
   return spaces;
 }
 

@@ -10,6 +10,10 @@
 
 namespace mrc::lab {
 
+/// Where the mrcd of a host listens, and where programs on that host look for one: an abstract name, of which
+/// each network namespace has its own.
+inline constexpr const char* kHostDaemon = "@openmrc-mrcd";
+
 struct LabSettings {
   std::string name;   // empty: nobody else can find it
   bool owned = true;  // ends with the object that started it, however that ends
@@ -41,7 +45,7 @@ class Lab {
   Status end();
 
   /// Moves the calling process, which must have one thread, onto a node. What it opens from now on is there.
-  /// MRC_DEVICES is set so that libmrc finds one port per plane.
+  /// MRC_DEVICES is set so that libmrc finds one port per plane, MRC_SOCKET so that it finds the host's mrcd.
   Status enter(const std::string& node);
   /// Runs a program on a node, and waits for it: its exit status. It dies with the lab. The calling process
   /// moves into the lab as well.

@@ -47,7 +47,7 @@ Run on_target(CLI::App& app, Act act) {
 
 struct UpOptions {
   bool direct = false;
-  bool foreground = false, json = false;
+  bool foreground = false, json = false, mrcd = false;
   std::uint32_t mtu = lab::WiringSettings{}.mtu;
   std::string switches = "kernel";
   fabric::LinkSettings link;
@@ -63,6 +63,15 @@ int wait_for_the_end() {
   return 0;
 }
 
+/// Who starts a lab that stays does not keep a line to it.
+Status start_daemons_of(const std::string& name, const topo::Topology& topo) {
+  auto lab = lab::Lab::find(name);
+  if (!lab) return lab.error();
+  const Status started = start_daemons(*lab, topo.hosts());
+  if (!started) (void)lab->end();
+  return started;
+}
+
 int bring_up(const topo::Topology& topo, const std::string& name, const UpOptions& o) {
   const auto began = std::chrono::steady_clock::now();
   lab::LabSettings settings;
@@ -74,6 +83,9 @@ int bring_up(const topo::Topology& topo, const std::string& name, const UpOption
   settings.wiring.direct = o.direct;
   auto lab = lab::Lab::start(topo, settings);
   if (!lab) return lab_failed(lab.error());
+  if (o.mrcd) {
+    if (auto started = start_daemons_of(name, topo); !started) return lab_failed(started.error());
+  }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   if (o.json) {
     const nlohmann::ordered_json out = {{"name", name},
@@ -103,6 +115,7 @@ Run up_verb(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--direct", o->direct,
                "direct uSID addressing: hosts take their segment ids as addresses instead of decapsulating");
+  app.add_flag("--mrcd", o->mrcd, "mrcd on every host: mrc web and mrc top then show queue pairs and paths");
   app.add_flag("--json", o->json, "one JSON object");
   auto options = add_topology_options(app);
   app.footer("Example: mrc lab up --planes 4 --t0 2 --t1 2 --hosts-per-t0 2");

@@ -1,8 +1,11 @@
 // `mrc lab run`: the main demonstration. Two hosts, planes of T0s and T1s, one QP, and faults of each kind.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "tools/lab_picture.h"
+#include "tools/lab_record.h"
 #include "tools/lab_story.h"
 #include "tools/lab_verbs.h"
 
@@ -14,7 +17,7 @@ constexpr int kForbidden = 77;  // the convention for "skipped": whoever called 
 struct RunOptions {
   std::uint32_t planes = 4, t1 = 2;
   double seconds = 3;
-  std::string rate, switches = "kernel";
+  std::string rate, switches = "kernel", record;
   bool json = false, healthy = false;
 };
 
@@ -28,13 +31,24 @@ Result<topo::Topology> make_fabric(const RunOptions& o) {
   return topo::Topology::make(spec);
 }
 
+/// A lab that is looked at has a name, and a mrcd on each host.
+Result<std::unique_ptr<LabRecorder>> begin_recording(lab::Lab& lab, const topo::Topology& fabric,
+                                                     const std::string& name, const std::string& file) {
+  if (file.empty()) return std::unique_ptr<LabRecorder>();
+  if (auto started = start_daemons(lab, fabric.hosts()); !started) return started.error();
+  return LabRecorder::start(name, file);
+}
+
 int run(const RunOptions& o) {
   const auto fabric = make_fabric(o);
   if (!fabric) return lab_failed(fabric.error());
   lab::LabSettings settings;
   settings.wiring.soft = soft_tiers(o.switches);
+  if (!o.record.empty()) settings.name = "run-" + std::to_string(::getpid());
   auto lab = lab::Lab::start(*fabric, settings);
   if (!lab) return lab_failed(lab.error()), lab::is_forbidden(lab.error()) ? kForbidden : 1;
+  auto recorder = begin_recording(*lab, *fabric, settings.name, o.record);
+  if (!recorder) return lab_failed(recorder.error());
   auto phases = usual_story(o.seconds);
   if (o.healthy) phases.erase(phases.begin() + 1, phases.end());
   LabPicture picture(phases);
@@ -43,6 +57,9 @@ int run(const RunOptions& o) {
         if (!o.json) picture.draw(phase, s, b);
       });
   if (!result) return lab_failed(result.error());
+  if (*recorder) {
+    if (auto recorded = (*recorder)->finish(); !recorded) return lab_failed(recorded.error());
+  }
   o.json ? static_cast<void>(std::printf("%s\n", summary_json(*result).c_str())) : print_summary(*result);
   return result->flawless() ? 0 : 1;
 }
@@ -56,6 +73,8 @@ Run lab_run_verb(CLI::App& app) {
   app.add_option("--seconds", o->seconds, "each phase")->check(CLI::Range(0.2, 600.0))->capture_default_str();
   app.add_option("--rate", o->rate, "of NIC ports, such as 1G; without it as fast as the machine is");
   add_switch_option(app, o->switches);
+  app.add_option("--record", o->record, "write what the lab does to a file, for mrc web --trace")
+      ->type_name("FILE");
   app.add_flag("--healthy", o->healthy, "break nothing: the first phase alone");
   app.add_flag("--json", o->json, "one JSON object at the end instead of the picture");
   app.footer("Example: mrc lab run --seconds 2");

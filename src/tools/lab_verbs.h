@@ -13,6 +13,10 @@ namespace mrc::tools {
 int lab_failed(const Error& error);
 int lab_done(const Status& status);
 
+/// mrcd on these hosts, without files: programs there find it, `mrc web --lab` and `mrc top --lab` show what
+/// it tells.
+Status start_daemons(lab::Lab& lab, std::uint32_t hosts);
+
 /// --switch: whose switches a lab has, and the tiers that the word makes ours.
 void add_switch_option(CLI::App& app, std::string& word);
 std::set<topo::Tier> soft_tiers(const std::string& word);

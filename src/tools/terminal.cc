@@ -56,12 +56,13 @@ void Terminal::look_at_size() {
   rows_ = size.ws_row;
 }
 
-int Terminal::wait_key(std::chrono::milliseconds wait) {
+int Terminal::wait_key(std::chrono::milliseconds wait, int news) {
   if (!pending_.empty()) return take_key();
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  const int ready = ::poll(&input, 1, static_cast<int>(wait.count()));
+  pollfd inputs[] = {{STDIN_FILENO, POLLIN, 0}, {news, POLLIN, 0}};  // poll passes over a descriptor of -1
+  const int ready = ::poll(inputs, 2, static_cast<int>(wait.count()));
   look_at_size();
   if (ready <= 0) return 0;
+  if (inputs[0].revents == 0) return static_cast<int>(Key::news);
   char bytes[64];
   const ssize_t n = ::read(STDIN_FILENO, bytes, sizeof bytes);
   if (n <= 0) return 'q';  // whoever held the terminal is gone

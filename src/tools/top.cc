@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 struct TopOptions {
   std::string scenario, recording, socket, lab;
-  double every = 1;
+  double every = 0.5;
   bool once = false, json = false;
 };
 
@@ -38,6 +38,10 @@ class TopSource {
   virtual ~TopSource() = default;
   virtual Result<bool> refresh(TopPicture& picture) = 0;
   virtual std::string json() = 0;
+  /// Readable when something has happened; -1: nobody tells.
+  virtual int news() const { return -1; }
+  /// Of two pictures one makes a rate.
+  virtual bool needs_two() const { return false; }
 };
 
 /// The last frame of a source whose thread runs beside us.
@@ -111,6 +115,8 @@ class NodeTop final : public TopSource {
     }
   }
   std::string json() override { return node::to_json(last_); }
+  int news() const override { return events_.fd(); }
+  bool needs_two() const override { return true; }
 
  private:
   node::DaemonClient client_, events_;
@@ -152,6 +158,8 @@ Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {
 }
 
 std::atomic<bool> stop_now{false};
+constexpr milliseconds kBetweenTwo{500};    // pictures, where only one is wanted
+constexpr milliseconds kLeastBetween{100};  // whatever happens
 
 /// Without a terminal: a picture after each interval, as text.
 int print_all(TopSource& source, const TopOptions& o) {
@@ -165,6 +173,10 @@ int print_all(TopSource& source, const TopOptions& o) {
     }
     if (!fresh) return fail(fresh.error().what);
     if (!*fresh) return 0;
+    if (first && o.once && source.needs_two()) {
+      std::this_thread::sleep_for(kBetweenTwo);
+      if (fresh = source.refresh(picture); !fresh) return fail(fresh.error().what);
+    }
     if (o.json) {
       std::printf("%s\n", source.json().c_str());
     } else {
@@ -203,13 +215,20 @@ class Screen {
       look_.rows = terminal_.rows();
       terminal_.show(draw(picture_, look_));
       const auto wait = std::chrono::duration_cast<milliseconds>(next - std::chrono::steady_clock::now());
-      if (!obey(terminal_.wait_key(std::max(wait, milliseconds(0))))) return 0;
+      const int news = look_.frozen ? -1 : source_.news();
+      const int key = terminal_.wait_key(std::max(wait, milliseconds(0)), news);
+      if (key == static_cast<int>(Key::news)) next = std::min(next, now + kLeastBetween), settle(now);
+      if (!obey(key)) return 0;
     }
     return 0;
   }
   const std::string& problem() const { return problem_; }
 
  private:
+  /// Events come in crowds: what follows the first one is in the same picture.
+  static void settle(std::chrono::steady_clock::time_point since) {
+    std::this_thread::sleep_until(since + kLeastBetween);
+  }
   bool obey(int key) {
     if (look_.typing) return type(key), true;
     TopOrder& order = look_.order;

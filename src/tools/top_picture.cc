@@ -17,6 +17,15 @@ std::string text_of(const char* format, auto... values) {
   return text;
 }
 
+std::string clock_text(std::uint64_t time_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(time_ns / 1'000'000'000);
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  char when[16];
+  std::strftime(when, sizeof when, "%H:%M:%S ", &local);
+  return when;
+}
+
 TopQp qp_of(const json& q) {
   TopQp out;
   out.name = text_of("h%u > h%u", q.value("host", 0u), q.value("peer", 0u));
@@ -108,6 +117,7 @@ void TopNode::take(const node::Snapshot& s, TopPicture& p) {
       out.repairs = q.repairs;
       out.lost = q.lost_by_order + q.lost_by_silence + q.lost_by_timeout;
       for (std::size_t i = 0; i < 4; ++i) out.counts[i] = q.evs_in_state[i];
+      tell_paths(out, s.time_ns, p);
       for (const node::EvFacts& ev : q.evs)
         out.evs.emplace_back(ev.port.value, "gsbd"[static_cast<int>(ev.state) & 3]);
     }
@@ -118,13 +128,19 @@ void TopNode::take(const node::Snapshot& s, TopPicture& p) {
                        s.devices.size(), s.processes.size(), qps, sum.repairs, sum.timeouts, sum.failed_qps)};
 }
 
+// QPs without a profile raise no events: that paths were given up is seen in their counts. Of a number that
+// goes up and down only the first and the last are told.
+void TopNode::tell_paths(const TopQp& q, std::uint64_t now_ns, TopPicture& p) {
+  std::uint32_t& before = bad_[q.name];
+  if ((before == 0) != (q.counts[2] == 0))
+    add_event(p,
+              clock_text(now_ns) + q.name + ": " +
+                  (q.counts[2] == 0 ? "all EVs usable again" : text_of("%u EVs assumed bad", q.counts[2])));
+  before = q.counts[2];
+}
+
 std::string TopNode::text(const node::NodeEvent& e) {
-  const std::time_t seconds = static_cast<std::time_t>(e.time_ns / 1'000'000'000);
-  std::tm local{};
-  ::localtime_r(&seconds, &local);
-  char when[16];
-  std::strftime(when, sizeof when, "%H:%M:%S ", &local);
-  const std::string head = when + e.device + " ";
+  const std::string head = clock_text(e.time_ns) + e.device + " ";
   using node::EventKind;
   switch (e.kind) {
     case EventKind::ev_state:

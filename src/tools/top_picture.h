@@ -60,8 +60,10 @@ class TopNode {
     std::uint64_t bytes = 0, taken_ns = 0;
   };
   double rate(const std::string& name, std::uint64_t bytes, std::uint64_t taken_ns);
+  void tell_paths(const TopQp& qp, std::uint64_t now_ns, TopPicture& picture);
 
   std::map<std::string, Before> before_;
+  std::map<std::string, std::uint32_t> bad_;  // EVs of each QP
 };
 
 struct TopOrder {

@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <memory>
 
+#include "node/message_socket.h"
 #include "scenario/document.h"
 #include "tools/commands.h"
 #include "view/lab_source.h"
+#include "view/node_source.h"
 #include "view/recording.h"
 #include "view/sim_source.h"
 #include "web/app.h"
@@ -17,7 +19,8 @@ namespace mrc::tools {
 namespace {
 
 struct WebOptions {
-  std::string scenario, recording, lab, record;
+  std::string scenario, recording, lab, record, socket, fabric;
+  bool node = false;
   std::vector<std::string> settings;
   web::AppSettings app;
   view::SimSettings sim;
@@ -47,11 +50,24 @@ Result<std::unique_ptr<view::Source>> as_source(Result<std::unique_ptr<Made>> ma
   return std::unique_ptr<view::Source>(std::move(*made));
 }
 
+Result<std::unique_ptr<view::Source>> open_node(const WebOptions& o) {
+  view::NodeSettings settings{.socket = o.socket.empty() ? node::daemon_socket() : o.socket, .fabric = {}};
+  if (!o.fabric.empty()) {
+    const auto spec = topo::read_spec(o.fabric);
+    if (!spec) return spec.error();
+    const auto topo = topo::Topology::make(*spec);
+    if (!topo) return topo.error();
+    settings.fabric = *topo;
+  }
+  return as_source(view::NodeSource::attach(settings));
+}
+
 Result<std::unique_ptr<view::Source>> make_source(WebOptions& o) {
   if (!o.recording.empty()) return as_source(view::RecordingSource::open(o.recording));
   if (!o.lab.empty()) return as_source(view::LabSource::attach(o.lab, kLabFrameEvery));
+  if (o.node) return open_node(o);
   if (o.scenario.empty())
-    return Error{EINVAL, "nothing to show: name a scenario, --lab NAME or --trace FILE"};
+    return Error{EINVAL, "nothing to show: name a scenario, --lab NAME, --node or --trace FILE"};
   if (!o.pace.empty()) {
     const auto pace = topo::parse_delay(o.pace);
     if (!pace) return pace.error();
@@ -95,6 +111,12 @@ Run web(CLI::App& app) {
   app.add_option("--trace", o->recording, "show a recording")->excludes("scenario");
   app.add_option("--lab", o->lab, "show a running lab, as `mrc lab up` names it")
       ->excludes("scenario", "--trace");
+  auto* node = app.add_flag("--node", o->node, "show this node, as its mrcd tells");
+  node->excludes("scenario", "--trace", "--lab");
+  app.add_option("--socket", o->socket, "where mrcd listens (MRC_SOCKET)")->type_name("PATH")->needs(node);
+  app.add_option("--fabric", o->fabric, "the topology file of the fabric that the node is in")
+      ->type_name("FILE")
+      ->needs(node);
   app.add_option("--record", o->record, "write what is shown to a file, for --trace");
   app.add_option("--set", o->settings, "change a value of the scenario: job.0.bytes=1000000")
       ->allow_extra_args(false);

@@ -41,7 +41,7 @@ Result<Action> parse_action(std::string_view text) {
   if (!read(from, "verb", verb, &json::is_string) || !read(from, "target", a.target, &json::is_string) ||
       !read(from, "silent", a.silent, &json::is_boolean) || !read(from, "loss", a.loss, &json::is_number) ||
       !read(from, "pace", a.pace, &json::is_number) || !read_number(from, "plane", a.plane) ||
-      !read_number(from, "host", a.host))
+      !read_number(from, "t0", a.t0) || !read_number(from, "host", a.host))
     return Error{EINVAL, "a value of this action has the wrong type"};
   const auto* known =
       std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return v.first == verb; });

@@ -81,7 +81,9 @@ void write_qp(JsonWriter& json, const QpFrame& qp, const topo::Topology& topo) {
     for (const node::EvFacts& ev : q.evs) {
       const auto choice = topo.choice(ev.ev);
       json.value(choice ? choice->plane : topo::plane_of(ev.port));
-      json.value(choice ? choice->uplink0 : 0).value(choice ? choice->uplink1 : 0);
+      // -1: its plane is known, its way through it is not
+      json.value(choice ? std::int64_t{choice->uplink0} : -1)
+          .value(choice ? std::int64_t{choice->uplink1} : -1);
     }
     json.end_array();
   }
@@ -115,6 +117,18 @@ void write_links(JsonWriter& json, const Frame& f) {
   json.field("first", f.first_hop).field("load", base64(f.load));
   if (!f.queue.empty()) json.field("queue", base64(f.queue));
   if (!f.switch_load.empty()) json.field("switches", base64(f.switch_load));
+  if (!f.up.load.empty())
+    json.begin_object("up")
+        .field("first", f.up.first)
+        .field("load", base64(f.up.load))
+        .field("queue", base64(f.up.queue))
+        .end_object();
+  if (!f.cells.load.empty())
+    json.begin_object("cells")
+        .field("columns", f.cells.columns)
+        .field("rows", f.cells.rows)
+        .field("load", base64(f.cells.load))
+        .end_object();
   write_counts(json, "trims", f.trims);
   write_counts(json, "lost", f.lost);
   write_counts(json, "marks", f.marks);
@@ -145,6 +159,9 @@ std::string to_json(const Fabric& f) {
       .field("hosts_per_t0", s.hosts_per_t0)
       .field("hosts", s.hosts)
       .field("toml", topo::to_toml(s));
+  json.begin_array("plane_names");
+  for (const std::string& name : f.plane_names) json.value(name);
+  json.end_array();
   json.begin_object("rates");
   write_link(json, "host_t0", s.host_link);
   write_link(json, "t0_t1", s.t0_t1);
@@ -179,7 +196,13 @@ std::string to_json(const Frame& f, const topo::Topology& topo) {
         .field("what", h.what)
         .field("target", h.target)
         .end_object();
-  json.end_array().end_object();
+  json.end_array();
+  if (!f.names.empty()) {
+    json.begin_array("names");
+    for (const HostName& n : f.names) json.begin_array().value(n.host).value(n.name).end_array();
+    json.end_array();
+  }
+  json.end_object();
   return json.text();
 }
 

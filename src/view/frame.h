@@ -17,10 +17,11 @@ namespace mrc::view {
 /// Said once, before the first frame.
 struct Fabric {
   std::string name;
-  std::string source;  // simulation, lab, recording
+  std::string source;  // simulation, lab, node, recording
   topo::Spec spec;
-  bool actions = false;    // things can be broken and healed
-  bool simulated = false;  // time is the simulation's, and has a pace
+  bool actions = false;                  // things can be broken and healed
+  bool simulated = false;                // time is the simulation's, and has a pace
+  std::vector<std::string> plane_names;  // where planes are ports of devices; empty: they have numbers
 };
 
 struct Totals {
@@ -59,11 +60,30 @@ struct PacketFrame {
   bool repair = false;
 };
 
+/// What a host is called where it has no name of the topology's.
+struct HostName {
+  std::uint32_t host = 0;
+  std::string name;
+};
+
 struct Happening {
   std::int64_t time_ns = 0;
   std::string kind;    // link, path, qp, action, phase
   std::string what;    // a sentence
   std::string target;  // what it is about, by topo's names; may be empty
+};
+
+/// Hops in a row: first, first + 1, ...
+struct HopRange {
+  std::uint32_t first = 0;
+  std::vector<std::uint8_t> load, queue;
+};
+
+/// A plane seen from afar: its links to hosts, its uplinks and, with three tiers, those of its T1s, each as
+/// so many cells with the load of the busiest link in each.
+struct Cells {
+  std::uint32_t columns = 0, rows = 0;
+  std::vector<std::uint8_t> load;  // plane by plane, block by block, row by row; empty: every hop is told
 };
 
 struct Frame {
@@ -76,10 +96,13 @@ struct Frame {
   Totals totals;
   std::vector<double> plane_rate;  // bits per second on the wires to hosts
 
-  // Hops first_hop, first_hop + 1, ...: all of them, or one plane's where there are too many.
+  // Hops first_hop, first_hop + 1, ...: all of them; one plane's where there are too many; and where even
+  // that is too much, the links to hosts of some T0s, and the uplinks of the same ones in `up`.
   std::uint32_t first_hop = 0;
-  std::vector<std::uint8_t> load;         // 250 is the link's rate
-  std::vector<std::uint8_t> queue;        // 250 is all room for data; empty: unknown
+  std::vector<std::uint8_t> load;   // 250 is the link's rate
+  std::vector<std::uint8_t> queue;  // 250 is all room for data; empty: unknown
+  HopRange up;
+  Cells cells;
   std::vector<std::uint8_t> switch_load;  // by switch number: its busiest port; only where hops are missing
   std::vector<HopCount> trims, lost, marks;
   std::vector<HopFault> faults;
@@ -88,6 +111,7 @@ struct Frame {
   std::uint32_t more_qps = 0;
   std::vector<PacketFrame> packets;
   std::vector<Happening> happenings;
+  std::vector<HostName> names;
 };
 
 inline constexpr std::uint8_t kFullLoad = 250;

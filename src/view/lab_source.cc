@@ -29,6 +29,9 @@ Result<std::unique_ptr<LabSource>> LabSource::attach(const std::string& name,
   auto counters = LabCounters::open(name, out->topo_);
   if (!counters) return counters.error();
   out->counters_.emplace(std::move(*counters));
+  auto nodes = LabNodes::open(name, out->topo_);
+  if (!nodes) return nodes.error();
+  out->nodes_ = std::move(*nodes);
   out->fabric_ = {"lab " + name, "lab", topo->spec(), true, false};
   return out;
 }
@@ -44,6 +47,7 @@ LabSource::~LabSource() {
 
 void LabSource::start(Sink sink) {
   sink_ = std::move(sink);
+  nodes_->start();
   thread_ = std::thread([this] { work(); });
 }
 
@@ -93,7 +97,8 @@ bool LabSource::take(Frame& f) {
     delivered_ += bytes;
   }
   f.totals.delivered = delivered_;
-  f.totals.packets = packets_;
+  nodes_->take(f);
+  f.totals.packets = packets_;  // those of the wires, whoever sent them
   f.totals.lost = lost_;
   const std::lock_guard lock(mutex_);
   const auto status = lab_.status();

@@ -1,4 +1,5 @@
-// A running lab as frames: what its interfaces carry, what is broken in it, and the means to break more.
+// A running lab as frames: what its interfaces carry, what is broken in it, what the mrcds of its hosts tell
+// of their QPs, and the means to break more.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 
 #include "lab/lab.h"
 #include "view/lab_counters.h"
+#include "view/lab_nodes.h"
 #include "view/source.h"
 
 namespace mrc::view {
@@ -37,6 +39,7 @@ class LabSource final : public Source {
   Fabric fabric_;
   const std::chrono::milliseconds every_;
   std::optional<LabCounters> counters_;
+  std::unique_ptr<LabNodes> nodes_;
   Sink sink_;
   std::thread thread_;
 

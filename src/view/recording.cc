@@ -60,6 +60,9 @@ Result<Fabric> parse_fabric(std::string_view text) {
   out.name = f["name"];
   out.source = "recording";
   out.spec = *spec;
+  for (const json& name : f.value("plane_names", json::array())) {
+    if (name.is_string()) out.plane_names.push_back(name);
+  }
   return out;
 }
 

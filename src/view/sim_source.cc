@@ -185,7 +185,9 @@ Status SimSource::act(const Action& a) {
     case Verb::restart: restart_ = true, paused_ = false; break;
     case Verb::focus:
       if (a.plane && *a.plane >= topo_.planes()) return Error{EINVAL, "there is no such plane"};
+      if (a.t0 && *a.t0 >= topo_.switches(topo::Tier::t0)) return Error{EINVAL, "there is no such T0"};
       if (a.plane) focus_.plane = *a.plane;
+      if (a.t0) focus_.t0 = *a.t0;
       break;
   }
   note_action(a);

@@ -19,14 +19,14 @@ struct Action {
     resume,   // and goes on
     pace,     // so many simulated seconds per second
     restart,  // from the beginning
-    focus,    // more detail of a plane, and of a host's QPs
+    focus,    // more detail of a plane, or of the T0s around one of its T0s
   };
   Verb verb = Verb::fail;
   std::string target;
   bool silent = false;
   double loss = 0;
   double pace = 0;
-  std::optional<std::uint32_t> plane, host;
+  std::optional<std::uint32_t> plane, t0, host;
 };
 
 /// Reads {"verb": "fail", "target": "p0.t1.2", ...}; says what is wrong with anything else.

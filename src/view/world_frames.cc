@@ -10,6 +10,8 @@ namespace {
 using fabric::LinkState;
 using sim::Host;
 
+constexpr std::uint32_t kCells = 64;  // a side: what a panel of the page has pixels for
+
 double rate_of(std::uint64_t bytes, std::int64_t span_ns) {
   return span_ns > 0 ? static_cast<double>(bytes) * 8e9 / static_cast<double>(span_ns) : 0;
 }
@@ -45,7 +47,12 @@ std::vector<PacketSampler::Sent> PacketSampler::take() {
   return std::exchange(ring_, {});
 }
 
-WorldFrames::WorldFrames(const topo::Topology& topo) : topo_(topo), hops_(2 * std::size_t{topo.links()}) {}
+WorldFrames::WorldFrames(const topo::Topology& topo)
+    : topo_(topo),
+      hops_(2 * std::size_t{topo.links()}),
+      everything_(2 * std::uint64_t{topo.links()} <= kMostHops),
+      active_(everything_ ? 0 : hops_.size()),
+      talking_(everything_ ? 0 : topo.hosts()) {}
 
 void WorldFrames::tell(Frame& f, const char* kind, std::string what, std::string target) {
   if (f.happenings.size() == kMostHappenings) return;
@@ -63,48 +70,103 @@ Frame WorldFrames::take(sim::World& world, const sim::Progress& progress, const 
   f.totals.delivered = delivered_ = progress.total.delivered;
   f.totals.packets = progress.total.data_packets;
   f.totals.repairs = progress.total.repairs;
-  const bool all = 2 * topo_.links() <= kMostHops;
-  f.first_hop = all ? 0 : focus.plane * 2 * topo_.links_per_plane();
-  f.load.resize(2 * std::size_t{all ? topo_.links() : topo_.links_per_plane()});
-  f.queue.resize(f.load.size());
-  if (!all) f.switch_load.resize(topo_.switches());
+  choose_hops(focus, f);
   look_at_links(world, f);
   tell_faults(f);
   look_at_qps(world, focus.host, true, f);
   for (Host h = 0; h < topo_.hosts() && f.qps.size() < kMostQps; ++h) {
-    if (h != focus.host) look_at_qps(world, h, false, f);
+    if (h == focus.host || passed_over(h, talking_)) continue;
+    const std::size_t before = f.qps.size();
+    look_at_qps(world, h, false, f);
+    if (!everything_) talking_[h] = f.qps.size() > before;
   }
   look_at_packets(world, focus.host, packets.take(), f);
   return f;
 }
 
+void WorldFrames::choose_hops(const Focus& focus, Frame& f) const {
+  const topo::Spec& s = topo_.spec();
+  const std::uint32_t plane = focus.plane * topo_.links_per_plane(), t0s = topo_.switches(topo::Tier::t0);
+  std::uint32_t first = 0, links = topo_.links();
+  if (!everything_) first = plane, links = topo_.links_per_plane();
+  if (2 * links > kMostHops) {
+    const std::uint32_t rows = std::clamp(kMostHops / 2 / (s.hosts_per_t0 + s.t1), 1u, t0s);
+    const std::uint32_t row = std::min(focus.t0 - std::min(focus.t0, rows / 2), t0s - rows);
+    const std::uint32_t hosts = std::min(row * s.hosts_per_t0, topo_.hosts());
+    first = plane + hosts;
+    links = std::min(rows * s.hosts_per_t0, topo_.hosts() - hosts);
+    f.up.first = 2 * (plane + topo_.hosts() + row * s.t1);
+    f.up.load.resize(2 * std::size_t{rows} * s.t1);
+    f.up.queue.resize(f.up.load.size());
+  }
+  f.first_hop = 2 * first;
+  f.load.resize(2 * std::size_t{links});
+  f.queue.resize(f.load.size());
+  if (everything_) return;
+  f.switch_load.resize(topo_.switches());
+  const std::uint32_t blocks = s.tiers;
+  f.cells.columns = std::min(kCells, s.tiers > 1 ? std::min(s.hosts_per_t0, s.t1) : s.hosts_per_t0);
+  if (s.tiers > 2) f.cells.columns = std::min(f.cells.columns, s.t2);
+  f.cells.rows = std::min(kCells, t0s);
+  f.cells.load.resize(std::size_t{topo_.planes()} * blocks * f.cells.rows * f.cells.columns);
+}
+
+// Small blocks, so that whatever begins appears in all planes alike.
+bool WorldFrames::passed_over(std::uint32_t index, const std::vector<std::uint8_t>& active) const {
+  return !everything_ && active[index] == 0 && index / kBlock % kTurns != number_ % kTurns;
+}
+
+void WorldFrames::note_level(std::uint32_t hop, std::uint8_t level, std::uint8_t queue, Frame& f) const {
+  if (hop >= f.first_hop && hop - f.first_hop < f.load.size()) {
+    f.load[hop - f.first_hop] = level;
+    f.queue[hop - f.first_hop] = queue;
+  } else if (hop >= f.up.first && hop - f.up.first < f.up.load.size()) {
+    f.up.load[hop - f.up.first] = level;
+    f.up.queue[hop - f.up.first] = queue;
+  }
+  if (!f.cells.load.empty()) note_cell(hop, level, f);
+}
+
+void WorldFrames::note_cell(std::uint32_t hop, std::uint8_t level, Frame& f) const {
+  const topo::Spec& s = topo_.spec();
+  const std::uint32_t plane = hop / 2 / topo_.links_per_plane(), t0s = topo_.switches(topo::Tier::t0);
+  std::uint32_t within = hop / 2 % topo_.links_per_plane(), block = 0, columns = s.hosts_per_t0, rows = t0s;
+  if (within >= topo_.hosts()) within -= topo_.hosts(), block = 1, columns = s.t1;
+  if (block == 1 && within >= t0s * s.t1)
+    within -= t0s * s.t1, block = 2, columns = s.t2, rows = s.pods * s.t1;
+  const std::uint32_t column = within % columns * f.cells.columns / columns;
+  const std::uint32_t row = within / columns * f.cells.rows / rows;
+  const std::size_t at =
+      ((std::size_t{plane} * s.tiers + block) * f.cells.rows + row) * f.cells.columns + column;
+  f.cells.load[at] = std::max(f.cells.load[at], level);
+}
+
 void WorldFrames::look_at_links(sim::World& world, Frame& f) {
   std::vector<std::uint64_t> plane_bytes(topo_.planes());
   for (std::uint32_t i = 0; i < hops_.size(); ++i) {
+    if (passed_over(i, active_)) continue;
     const topo::Hop hop = topo::hop_at(i);
     const fabric::Link& link = world.link(hop);
+    const bool known = everything_ || active_[i] != 0;
+    if (!known) hops_[i].bytes = link.counters().bytes;  // one that begins has no rate yet
     const std::uint64_t before = hops_[i].bytes;
-    if (link.counters().packets != 0 || link.counters().drops != 0) {
-      const bool told = i >= f.first_hop && i - f.first_hop < f.load.size();
-      look_at_link(link, i, told, f);
-    }
+    const std::size_t faults = f.faults.size() + f.more_faults;
+    const bool used = link.counters().packets != 0 || link.counters().drops != 0;
+    if (used && known) look_at_link(link, i, f);
     look_at_fault(link, i, f);
+    if (!everything_) active_[i] = used || f.faults.size() + f.more_faults > faults;
     if (hop.direction == topo::Direction::down && topo_.kind(hop.link) == topo::LinkKind::host_t0)
       plane_bytes[topo_.plane(hop.link)] += hops_[i].bytes - before;
   }
   for (const std::uint64_t bytes : plane_bytes) f.plane_rate.push_back(rate_of(bytes, f.span_ns));
 }
 
-void WorldFrames::look_at_link(const fabric::Link& link, std::uint32_t hop, bool told, Frame& f) {
+void WorldFrames::look_at_link(const fabric::Link& link, std::uint32_t hop, Frame& f) {
   const fabric::LinkCounters& c = link.counters();
   Before& b = hops_[hop];
   const double nominal = static_cast<double>(link.settings().rate.bits_per_second());
   const std::uint8_t level = to_level(rate_of(c.bytes - b.bytes, f.span_ns) / nominal);
-  if (told) {
-    f.load[hop - f.first_hop] = level;
-    f.queue[hop - f.first_hop] =
-        to_level(static_cast<double>(link.data_depth()) / link.settings().data_limit);
-  }
+  note_level(hop, level, to_level(static_cast<double>(link.data_depth()) / link.settings().data_limit), f);
   if (!f.switch_load.empty()) {
     const topo::Node sender = topo_.sender(topo::hop_at(hop)).node;
     if (sender.tier != topo::Tier::host) {

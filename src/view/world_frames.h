@@ -27,6 +27,7 @@ class PacketSampler final : public engine::EventSink {
 
 struct Focus {
   topo::Plane plane = 0;  // whose hops are told, where there are too many for all
+  std::uint32_t t0 = 0;   // around which T0, where even a plane is too much
   sim::Host host = 0;     // whose QPs come first
 };
 
@@ -48,8 +49,12 @@ class WorldFrames {
     std::uint16_t bad = 0;
   };
 
+  void choose_hops(const Focus& focus, Frame& f) const;
   void look_at_links(sim::World& world, Frame& f);
-  void look_at_link(const fabric::Link& link, std::uint32_t hop, bool told, Frame& f);
+  bool passed_over(std::uint32_t index, const std::vector<std::uint8_t>& active) const;
+  void note_level(std::uint32_t hop, std::uint8_t level, std::uint8_t queue, Frame& f) const;
+  void note_cell(std::uint32_t hop, std::uint8_t level, Frame& f) const;
+  void look_at_link(const fabric::Link& link, std::uint32_t hop, Frame& f);
   void look_at_fault(const fabric::Link& link, std::uint32_t hop, Frame& f);
   void tell_faults(Frame& f);
   void look_at_qps(sim::World& world, sim::Host host, bool all, Frame& f);
@@ -61,6 +66,10 @@ class WorldFrames {
   sim::Ps last_ = 0;
   std::uint64_t delivered_ = 0;
   std::vector<Before> hops_;
+  const bool everything_;  // of the fabric fits into a frame
+  // Of millions of links few carry anything: the others are looked at in turn, a part for each frame.
+  static constexpr std::uint32_t kTurns = 8, kBlock = 64;
+  std::vector<std::uint8_t> active_, talking_;                   // by hop, by host
   std::map<std::uint32_t, std::string> broken_;                  // links, and how
   std::map<std::pair<sim::Host, std::uint32_t>, QpBefore> qps_;  // by host and QPN
 };

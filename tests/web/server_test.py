@@ -1,5 +1,6 @@
 """`mrc web` as strangers meet it: who may ask, what is refused, and what a bad start says."""
 import base64
+import itertools
 import json
 import os
 import subprocess
@@ -26,15 +27,17 @@ def ask(url, path, method="GET", body=None, **headers):
             return e.code, e.read().decode()
 
 
-def next_frames(url, count):
-    """The next events of the live stream."""
-    frames = []
+def live_frames(url):
+    """The events of the live stream, as they come."""
     with urllib.request.urlopen(url.split("?")[0] + "api/live" + (f"?{urllib.parse.urlsplit(url).query}" if "?" in url else ""), timeout=30) as stream:
-        while len(frames) < count:
+        while True:
             line = stream.readline().decode()
             if line.startswith("data: "):
-                frames.append(json.loads(line[6:]))
-    return frames
+                yield json.loads(line[6:])
+
+
+def next_frames(url, count):
+    return list(itertools.islice(live_frames(url), count))
 
 
 class OnLoopback(unittest.TestCase):
