@@ -112,6 +112,42 @@ const stories = {
     await shot(page, "large-wires");
   },
 
+  async huge(page) {
+    assert.match(await page.textContent("#source"), /131,072 hosts · 8 planes · 2,097,152 links/);
+    await until(page, () => window.mrc.store.current.qps.length > 0 && window.mrc.store.current.cells?.load.some((x) => x > 0));
+    await shot(page, "huge");
+    const told = () => page.evaluate(() => { const { view, topo } = window.mrc; return view.levels.isKnown(topo.find("p5.t0.300-p5.t1.77").link); });
+    assert.equal(await told(), false);
+
+    // Closer: the cables of the T0s in the middle are told.
+    await page.evaluate(() => { const { view, topo } = window.mrc, c = view.scene.cell(topo.find("p5.t0.300-p5.t1.77").link); view.camera.zoom(40, 0, 0); view.camera.centre(c.x, c.y, view.canvas.clientWidth, view.canvas.clientHeight); });
+    await until(page, () => { const { view, topo } = window.mrc; return view.levels.isKnown(topo.find("p5.t0.300-p5.t1.77").link); });
+    await shot(page, "huge-closer");
+    await click(page, "p5.t0.300-p5.t1.77");
+    assert.equal(await page.textContent("#card h3"), "p5.t0.300-p5.t1.77");
+
+    // And one path, of 128.
+    await page.keyboard.press("0");
+    await page.click("#qps tbody tr");
+    await page.hover("#evs button >> nth=5");
+    await until(page, () => window.mrc.view.path.length === 4);
+    await shot(page, "huge-path");
+  },
+
+  async lab(page) {
+    await until(page, () => window.mrc.store.current.qps.some((q) => q.rate > 0 && q.rtt_ns > 0));
+    await until(page, () => document.querySelectorAll("#evs button").length >= 64);
+    const link = "p0.t0.0-p0.t1.0";
+    await click(page, link);
+    await page.click("#card .primary");
+    await until(page, () => window.mrc.view.levels.faults.size === 1 && window.mrc.store.current.qps.some((q) => q.counts[2] > 0));
+    await page.hover("#evs button >> nth=0");
+    await until(page, () => window.mrc.view.path.length === 4);
+    await shot(page, "lab");
+    await page.keyboard.press("Shift+H");
+    await until(page, () => window.mrc.view.levels.faults.size === 0);
+  },
+
   async recording(page) {
     await until(page, () => window.mrc?.store.texts.length > 10);
     assert.match(await page.textContent("#source"), /recording/);

@@ -12,7 +12,7 @@ export class Chart {
   private plot: uPlot | null = null;
   private drawnAt = 0;
 
-  constructor(private readonly box: HTMLElement, private readonly store: Store, private readonly planes: number, private readonly onSeek: (index: number) => void) {
+  constructor(private readonly box: HTMLElement, private readonly store: Store, private readonly planes: number, private readonly onSeek: (index: number) => void, private readonly planeName?: (p: number) => string) {
     onTheme(() => this.rebuild());
     new ResizeObserver(() => this.plot?.setSize({ width: this.box.clientWidth, height: 140 })).observe(box);
     this.rebuild();
@@ -24,7 +24,7 @@ export class Chart {
     const options: uPlot.Options = {
       width: this.box.clientWidth || 340, height: 140, legend: { show: true, live: false }, cursor: { y: false, points: { size: 5 } },
       scales: { x: { time: false } },
-      series: [{ label: "time" }, ...Array.from({ length: this.planes }, (_, p) => ({ label: `${p}`, stroke: theme.planes[p % theme.planes.length], width: 1.5, points: { show: false } }))],
+      series: [{ label: "time" }, ...Array.from({ length: this.planes }, (_, p) => ({ label: this.planeName?.(p) ?? `${p}`, stroke: theme.planes[p % theme.planes.length], width: 1.5, points: { show: false } }))],
       axes: [{ ...axis, size: 24 }, { ...axis, size: 36 }],
       hooks: { draw: [(u) => this.drawMarks(u)] },
     };

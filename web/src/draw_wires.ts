@@ -1,7 +1,7 @@
 // Planes as people draw them: hosts below, T0s and T1s above, a line for each cable.
 
-import { flyerAt, FabricView, Thing } from "./fabric_view";
-import { Node, Tier } from "./model";
+import { flyerAt, FabricView } from "./fabric_view";
+import { Tier } from "./model";
 import { PANEL_H, PANEL_W } from "./scene";
 import { heatBucket, heatBuckets, scale as scaleOf, theme } from "./theme";
 
@@ -9,17 +9,14 @@ export interface View { ctx: CanvasRenderingContext2D; scale: number; x: number;
 
 const TIERS = ["hosts", "T0", "T1", "T2"];
 
-export function drawWires(v: View, f: FabricView, now: number): void {
-  v.ctx.setTransform(v.ratio, 0, 0, v.ratio, 0, 0);
-  drawPlanes(v, f);
-  drawLinks(v, f);
+/** What moves, or comes and goes with the pointer; the rest is a layer's. */
+export function drawOverlay(v: View, f: FabricView, now: number): void {
   drawPath(v, f);
-  drawBroken(v, f);
-  drawNodes(v, f);
+  drawMarked(v, f);
   drawFlyers(v, f, now);
 }
 
-function drawPlanes(v: View, f: FabricView): void {
+export function drawPlanes(v: View, f: FabricView): void {
   const { ctx, scale } = v;
   f.scene.panels.forEach((p, plane) => {
     const x = p.x * scale + v.x, y = p.y * scale + v.y, w = PANEL_W * scale, h = PANEL_H * scale;
@@ -31,7 +28,7 @@ function drawPlanes(v: View, f: FabricView): void {
     ctx.textAlign = "left";
     ctx.textBaseline = "bottom";
     ctx.fillStyle = theme.planes[plane % theme.planes.length];
-    ctx.fillText(`plane ${plane}`, x - 18 * Math.min(1, scale), y - 13);
+    ctx.fillText(f.topo.planeName(plane), x - 18 * Math.min(1, scale), y - 13);
     if (w < 320) return;
     ctx.font = "10.5px system-ui, sans-serif";
     ctx.textAlign = "right";
@@ -41,36 +38,60 @@ function drawPlanes(v: View, f: FabricView): void {
   });
 }
 
-/** Lines of one colour are one stroke: ten thousand of them are two dozen strokes. */
-function drawLinks(v: View, f: FabricView): void {
-  const { ctx, scale } = v, s = f.scene.lines, level = f.levels.level, links = f.topo.links;
-  const width = Math.min(5, Math.max(1, 2.6 * Math.sqrt(scale * (12 / Math.max(4, Math.sqrt(links / f.topo.f.planes))))));
-  const buckets: number[][] = Array.from({ length: heatBuckets }, () => []);
-  const faults = f.levels.faults;
-  for (let l = 0; l < links; ++l) {
-    const i = l * 4;
-    const x0 = s[i] * scale + v.x, y0 = s[i + 1] * scale + v.y, x1 = s[i + 2] * scale + v.x, y1 = s[i + 3] * scale + v.y;
-    if ((x0 < 0 && x1 < 0) || (x0 > v.width && x1 > v.width) || y0 < 0 || y1 > v.height || (faults.size > 0 && faults.has(l))) continue;
-    buckets[heatBucket(level[l])].push(x0, y0, x1, y1);
+/** The cables in sight, cold ones first: hot ones lie above them. */
+export class LinkOrder {
+  count = 0;
+  links = new Int32Array(0);
+  buckets = new Uint8Array(0); // by link
+  private readonly ends = new Int32Array(heatBuckets + 1);
+
+  sort(f: FabricView, v: View): void {
+    const { links } = f.topo, s = f.scene.lines, level = f.levels.level, faults = f.levels.faults, { ends } = this;
+    if (this.buckets.length !== links) { this.links = new Int32Array(links); this.buckets = new Uint8Array(links); }
+    const left = -v.x / v.scale, right = (v.width - v.x) / v.scale, top = -v.y / v.scale, bottom = (v.height - v.y) / v.scale;
+    const someVacant = f.topo.hostNames.size > 0; // then links lead to hosts only
+    ends.fill(0);
+    for (let l = 0, i = 0; l < links; ++l, i += 4) {
+      const x0 = s[i], x1 = s[i + 2];
+      const out = (x0 < left && x1 < left) || (x0 > right && x1 > right) || s[i + 1] < top || s[i + 3] > bottom || (faults.size > 0 && faults.has(l)) || (someVacant && f.topo.isVacant(l % f.topo.linksPerPlane));
+      const b = out ? 255 : heatBucket(level[l]);
+      this.buckets[l] = b;
+      if (!out) ++ends[b + 1];
+    }
+    for (let b = 0; b < heatBuckets; ++b) ends[b + 1] += ends[b];
+    this.count = ends[heatBuckets];
+    for (let l = 0; l < links; ++l) if (this.buckets[l] !== 255) this.links[ends[this.buckets[l]]++] = l;
   }
+}
+
+/** Lines of one colour are one stroke: ten thousand of them are two dozen strokes. */
+export function strokeLinks(v: View, f: FabricView, order: LinkOrder, from: number, end: number): void {
+  const { ctx, scale } = v, s = f.scene.lines, links = f.topo.links;
+  const width = Math.min(5, Math.max(1, 2.6 * Math.sqrt(scale * (12 / Math.max(4, Math.sqrt(links / f.topo.f.planes))))));
   const colours = scaleOf(f.kind), many = links > 2500; // hairlines without smoothing of joints
   ctx.lineCap = "butt";
-  buckets.forEach((lines, b) => {
-    if (lines.length === 0) return;
+  for (let at = from; at < end;) {
+    const b = order.buckets[order.links[at]];
     ctx.strokeStyle = colours[b];
     ctx.lineWidth = many ? 1 : width * (b === 0 ? 0.6 : 0.8 + (0.5 * b) / heatBuckets);
     ctx.beginPath();
-    for (let i = 0; i < lines.length; i += 4) { ctx.moveTo(lines[i], lines[i + 1]); ctx.lineTo(lines[i + 2], lines[i + 3]); }
+    for (; at < end && order.buckets[order.links[at]] === b; ++at) {
+      const i = order.links[at] * 4;
+      ctx.moveTo(s[i] * scale + v.x, s[i + 1] * scale + v.y);
+      ctx.lineTo(s[i + 2] * scale + v.x, s[i + 3] * scale + v.y);
+    }
     ctx.stroke();
-  });
+  }
 }
 
-function drawBroken(v: View, f: FabricView): void {
+export function drawBroken(v: View, f: FabricView, only: Iterable<number> = f.levels.faults.keys()): void {
   const { ctx } = v;
   ctx.strokeStyle = theme.broken;
   ctx.fillStyle = theme.broken;
   ctx.lineWidth = 2;
-  for (const [link, fault] of f.levels.faults) {
+  for (const link of only) {
+    const fault = f.levels.faults.get(link);
+    if (!fault) continue;
     const [x0, y0, x1, y1] = onScreen(v, f, link);
     ctx.setLineDash(fault[1] === "down" ? [3, 6] : [9, 4]);
     ctx.beginPath();
@@ -109,46 +130,68 @@ function drawPath(v: View, f: FabricView): void {
     ctx.lineWidth = width;
     ctx.strokeStyle = colour;
     ctx.beginPath();
-    for (const l of links) { const [x0, y0, x1, y1] = onScreen(v, f, l); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); }
+    for (const l of links) {
+      const [x0, y0, x1, y1] = onScreen(v, f, l), part = Math.min(0.2, 11 / Math.max(1, Math.hypot(x1 - x0, y1 - y0))); // what it joins stays in sight
+      ctx.moveTo(x0 + (x1 - x0) * part, y0 + (y1 - y0) * part);
+      ctx.lineTo(x1 - (x1 - x0) * part, y1 - (y1 - y0) * part);
+    }
     ctx.stroke();
+  }
+  drawBroken(v, f, links);
+}
+
+/** A ring around what is pointed at and what is chosen; a host stands in every plane. */
+function drawMarked(v: View, f: FabricView): void {
+  const { ctx, scale } = v;
+  ctx.strokeStyle = theme.path;
+  ctx.lineWidth = 2.5;
+  for (const t of [f.hovered, f.selected]) {
+    if (!t || !("node" in t)) continue;
+    const r = radius(f, scale, t.node.tier) * 1.9;
+    for (let plane = 0; plane < f.topo.f.planes; ++plane) {
+      if (t.node.tier !== 0 && plane !== t.node.plane) continue;
+      const at = f.scene.at({ ...t.node, plane });
+      ctx.beginPath();
+      ctx.arc(at[0] * scale + v.x, at[1] * scale + v.y, r, 0, 7);
+      ctx.stroke();
+    }
   }
 }
 
-function is(t: Thing | null, n: Node): boolean {
-  return t !== null && "node" in t && t.node.tier === n.tier && t.node.index === n.index && (n.tier === 0 || t.node.plane === n.plane);
-}
+function spacingOf(f: FabricView, scale: number, tier: Tier): number { return f.scene.spacing(tier) * scale * (tier === 0 ? 0.84 : 1); }
+function radius(f: FabricView, scale: number, tier: Tier): number { return Math.max(1, Math.min(tier === 0 ? 5 : 8, spacingOf(f, scale, tier) * 0.32)); }
 
-function drawNodes(v: View, f: FabricView): void {
+export function drawNodes(v: View, f: FabricView): void {
   for (let plane = 0; plane < f.topo.f.planes; ++plane) {
     for (let tier = 0; tier <= f.topo.f.tiers; ++tier) drawTier(v, f, plane, tier as Tier);
   }
 }
 
 function drawTier(v: View, f: FabricView, plane: number, tier: Tier): void {
-  const { ctx, scale } = v, count = f.scene.countOf(tier), spacing = f.scene.spacing(tier) * scale * (tier === 0 ? 0.84 : 1);
-  const r = Math.max(1, Math.min(tier === 0 ? 5 : 8, spacing * 0.32));
-  const labels = spacing > 20 && PANEL_W * scale > 260, few = count * f.topo.f.planes <= 4000;
+  const { ctx, scale } = v, count = f.scene.countOf(tier), spacing = spacingOf(f, scale, tier), r = radius(f, scale, tier);
+  const labels = (spacing > 20 || f.topo.hostNames.size > 0) && PANEL_W * scale > 260;
+  const y = f.scene.at({ tier, plane, index: 0 })[1] * scale + v.y;
+  if (y < -20 || y > v.height + 20) return;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.font = "10px system-ui, sans-serif";
+  ctx.lineWidth = 1.2;
   const colours = scaleOf(f.kind);
   for (let index = 0; index < count; ++index) {
-    const n: Node = { tier, plane, index }, at = f.scene.at(n), x = at[0] * scale + v.x, y = at[1] * scale + v.y;
-    if (x < -20 || x > v.width + 20 || y < -20 || y > v.height + 20) continue;
-    const links = few && tier > 0 ? f.topo.linksOf(n) : [];
-    const dead = links.length > 0 && links.every((l) => f.levels.faults.has(l));
-    ctx.fillStyle = dead ? theme.broken : tier === 0 ? theme.node : colours[heatBucket(f.levels.ofLinks(links))];
+    const x = f.scene.at({ tier, plane, index })[0] * scale + v.x;
+    if (x < -20 || x > v.width + 20 || (tier === 0 && f.topo.isVacant(index))) continue;
+    const level = tier === 0 ? 0 : f.levels.ofNode(tier, plane, index), dead = level < 0;
+    ctx.fillStyle = dead ? theme.broken : tier === 0 ? theme.node : colours[heatBucket(level)];
+    if (r < 2) { ctx.fillRect(x - r * 1.3, y - r, r * 2.6, r * 2); continue; }
     ctx.strokeStyle = theme.node;
-    ctx.lineWidth = 1.2;
     ctx.beginPath();
     if (tier === 0) ctx.arc(x, y, r, 0, 7); else ctx.roundRect(x - r * 1.3, y - r * 0.85, r * 2.6, r * 1.7, r * 0.45);
     ctx.fill();
     if (tier > 0 && r > 3) ctx.stroke();
-    if (is(f.selected, n) || is(f.hovered, n)) { ctx.strokeStyle = theme.path; ctx.lineWidth = 2.5; ctx.beginPath(); ctx.arc(x, y, r * 1.9, 0, 7); ctx.stroke(); }
     if (!labels) continue;
-    const level = f.levels.ofLinks(links), inside = tier > 0 && r >= 7;
+    const inside = tier > 0 && r >= 7;
     ctx.fillStyle = !inside ? theme.faint : dead || (level > 0.45) !== theme.dark ? "#fff" : theme.dark && level > 0.45 ? "#0e131a" : theme.text;
-    ctx.fillText(tier === 0 ? `h${index}` : `${index}`, x, inside ? y + 0.5 : y + (tier === 0 ? r + 8 : -r - 7));
+    ctx.fillText(tier === 0 ? f.topo.hostLabel(index, f.topo.hostNames.size > 6 ? 8 : 20) : `${index}`, x, inside ? y + 0.5 : y + (tier === 0 ? r + 8 : -r - 7));
   }
 }
 

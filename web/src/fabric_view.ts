@@ -4,7 +4,8 @@ import { Camera } from "./camera";
 import { Kind, Levels } from "./heatmap";
 import { Frame, Node, Packet, Tier, Topo } from "./model";
 import { drawMatrix, MatrixImages } from "./draw_matrix";
-import { drawWires } from "./draw_wires";
+import { drawOverlay } from "./draw_wires";
+import { WireLayers } from "./layer";
 import { Drawn, Scene } from "./scene";
 import { theme } from "./theme";
 
@@ -12,6 +13,7 @@ export type Thing = { link: number } | { node: Node } | { packet: Packet };
 export interface Flyer { packet: Packet; born: number; life: number }
 
 const WIRES_AT_MOST = 3000; // links: beyond, a matrix says more
+export const WIRES_POSSIBLE = 60_000; // and beyond these wires are a grey wall
 const FLIGHT_MS = 1400;
 
 export class FabricView {
@@ -24,6 +26,10 @@ export class FabricView {
   path: number[] = [];
   flyers: Flyer[] = [];
   frame: Frame | null = null;
+  version = 0; // of what stands still: a new frame, a new theme
+  readonly layers = new WireLayers();
+  onView: () => void = () => {}; // the camera has moved
+  firstPicture = 0; // ms after the address was asked for
   readonly times: number[] = []; // of drawing, for those who measure
   onHover: (t: Thing | null, x: number, y: number) => void = () => {};
   onPick: (t: Thing | null) => void = () => {};
@@ -38,7 +44,7 @@ export class FabricView {
     this.levels = new Levels(topo);
     this.scene = new Scene(topo, drawn ?? (topo.links <= WIRES_AT_MOST ? "wires" : "matrix"), 1.6);
     this.images = new MatrixImages(topo);
-    this.camera.onMove = () => { this.dirty = true; };
+    this.camera.onMove = () => { this.dirty = true; this.onView(); };
     this.camera.attach(canvas, (x, y) => { this.onPick(this.find(x, y, false)); }); // packets fly over what is meant
     canvas.addEventListener("pointermove", (e) => this.point(e));
     canvas.addEventListener("pointerleave", () => { this.hovered = null; this.dirty = true; this.onHover(null, 0, 0); });
@@ -52,7 +58,9 @@ export class FabricView {
   get drawn(): Drawn { return this.scene.drawn; }
   setDrawn(drawn: Drawn): void { this.scene = new Scene(this.topo, drawn, this.width / this.height); this.fit(); }
   setKind(kind: Kind): void { this.kind = kind; if (this.frame) this.show(this.frame); }
-  redraw(): void { this.dirty = true; this.images.stale = true; }
+  redraw(): void { this.dirty = true; }
+  /** Light or dark. */
+  repaint(): void { this.dirty = true; this.images.stale = true; ++this.version; }
   fit(): void { this.fitted = true; this.camera.fit(this.scene.width, this.scene.height, this.width, this.height); }
 
   private resize(): void {
@@ -70,6 +78,7 @@ export class FabricView {
     this.frame = f;
     this.levels.update(f, this.kind);
     this.images.stale = true;
+    ++this.version;
     if (fresh && this.drawn === "wires") this.launch(f);
     this.dirty = true;
   }
@@ -90,6 +99,7 @@ export class FabricView {
     this.dirty = false;
     const began = performance.now();
     this.draw(now);
+    if (this.frame && this.firstPicture === 0) this.firstPicture = performance.now();
     this.times.push(performance.now() - began);
     if (this.times.length > 1000) this.times.splice(0, 500);
   }
@@ -100,8 +110,9 @@ export class FabricView {
     ctx.fillStyle = theme.background;
     ctx.fillRect(0, 0, this.canvas.width, this.canvas.height);
     const view = { ctx, scale: camera.scale, x: camera.x, y: camera.y, width: this.width, height: this.height, ratio };
-    if (this.drawn === "wires") drawWires(view, this, now);
-    else drawMatrix(view, this, this.images);
+    if (this.drawn === "matrix") return drawMatrix(view, this, this.images);
+    if (this.layers.draw(view, this)) this.dirty = true;
+    drawOverlay(view, this, now);
   }
 
   private point(e: PointerEvent): void {
@@ -119,6 +130,14 @@ export class FabricView {
     const [x, y] = this.whereIs(t), sx = x * this.camera.scale + this.camera.x, sy = y * this.camera.scale + this.camera.y;
     if (sx < 0 || sy < 0 || sx > this.width || sy > this.height) this.camera.centre(x, y, this.width, this.height);
     this.dirty = true;
+  }
+  /** The plane and the T0 in the middle of the picture, and how tall a T0's row is there. Only of a matrix. */
+  middle(): { plane: number; t0: number; pixels: number } | null {
+    const [x, y] = this.camera.toWorld(this.width / 2, this.height / 2);
+    const plane = this.scene.panels.findIndex((p) => x >= p.x - 60 && x <= p.x + p.w + 60 && y >= p.y - 60 && y <= p.y + p.h + 60);
+    if (plane < 0) return null;
+    const body = this.scene.blocks(plane).hosts, t0s = this.topo.t0s;
+    return { plane, t0: Math.min(t0s - 1, Math.max(0, Math.floor(((y - body.y) / body.h) * t0s))), pixels: (body.h / t0s) * this.camera.scale };
   }
   private whereIs(t: { link: number } | { node: Node }): [number, number] {
     if ("node" in t) return this.scene.at(t.node);

@@ -19,8 +19,8 @@ export class Inspector {
     return "node" in t ? this.topo.name(t.node) : `PSN ${t.packet.psn}`;
   }
   private load(f: Frame, hop: number): number | null {
-    const i = hop - f.first;
-    return i >= 0 && i < f.load.length ? f.load[i] / FULL : null;
+    for (const r of [f, f.up]) if (r && hop >= r.first && hop - r.first < r.load.length) return r.load[hop - r.first] / FULL;
+    return null;
   }
   private links(t: Thing): number[] { return "link" in t ? [t.link] : "node" in t ? this.topo.linksOf(t.node) : []; }
   broken(t: Thing): boolean {

@@ -5,7 +5,7 @@ import { act, getFabric, getFrames, listen } from "./api";
 import { Chart } from "./chart";
 import { Controls, showHelp } from "./controls";
 import { byId, make, segmented } from "./dom";
-import { FabricView } from "./fabric_view";
+import { FabricView, Thing, WIRES_POSSIBLE } from "./fabric_view";
 import { count, rate } from "./format";
 import { Kind, KINDS } from "./heatmap";
 import { Inspector } from "./inspector";
@@ -35,7 +35,7 @@ class Page {
   readonly view: FabricView;
   readonly controls: Controls;
   private readonly inspector: Inspector;
-  private readonly qps = new QpTable(byId("qps"));
+  private readonly qps: QpTable;
   private readonly evs: EvGrid;
   private readonly events: EventList;
   private readonly chart: Chart;
@@ -48,16 +48,18 @@ class Page {
   constructor(readonly fabric: Fabric) {
     this.topo = new Topo(fabric);
     this.view = new FabricView(byId<HTMLCanvasElement>("fabric"), this.topo);
+    this.qps = new QpTable(byId("qps"), this.topo);
     this.controls = new Controls(this.store, fabric);
     this.inspector = new Inspector(this.topo, this.view, fabric.actions);
     const setPath = (hops: number[]) => { this.view.path = hops; this.view.redraw(); };
-    this.evs = new EvGrid(byId("evs"), setPath);
+    this.evs = new EvGrid(byId("evs"), this.topo, setPath);
     this.events = new EventList(byId("events"), this.store, (n, target) => this.goTo(n, target));
-    this.chart = new Chart(byId("chart"), this.store, fabric.planes, (i) => this.controls.seek(i));
+    this.chart = new Chart(byId("chart"), this.store, fabric.planes, (i) => this.controls.seek(i), fabric.plane_names?.length ? (p) => this.topo.planeName(p) : undefined);
     this.markKind = segmented(byId("heat"), KINDS, "load", (k) => this.setKind(k));
-    this.markDrawn = segmented(byId("layout"), ["wires", "matrix"] as const, this.view.drawn, (d) => this.view.setDrawn(d));
+    this.markDrawn = segmented(byId("layout"), this.topo.links > WIRES_POSSIBLE ? ["matrix"] as const : ["wires", "matrix"] as const, this.view.drawn, (d: Drawn) => this.view.setDrawn(d));
     byId("name").textContent = fabric.name;
-    byId("source").textContent = `${fabric.source} · ${fabric.hosts.toLocaleString("en")} hosts · ${fabric.planes} planes · ${this.topo.links.toLocaleString("en")} links`;
+    byId("source").textContent = fabric.plane_names?.length ? `${fabric.source} · ${fabric.planes} ports`
+      : `${fabric.source} · ${fabric.hosts.toLocaleString("en")} hosts · ${fabric.planes} planes · ${this.topo.links.toLocaleString("en")} links`;
     document.title = `${fabric.name} · OpenMRC`;
     this.wire(setPath);
     drawLegend("load");
@@ -66,6 +68,7 @@ class Page {
   private wire(setPath: (hops: number[]) => void): void {
     this.store.onShow((f) => this.show(f));
     this.qps.onChoose = () => this.showSide();
+    this.view.onView = () => this.followView();
     let pointed = false; // at a packet: its path goes when the pointer does
     this.view.onHover = (t, x, y) => {
       if (t && "packet" in t) setPath(t.packet.hops);
@@ -77,7 +80,7 @@ class Page {
       const name = t ? this.inspector.name(t) : "", now = performance.now();
       if (!t || !("packet" in t)) setPath([]);
       this.inspector.select(t);
-      if (t && !("packet" in t)) this.focusPlane("link" in t ? this.topo.ends(t.link).plane : t.node.plane);
+      if (t) this.focusOn(t);
       if (t && name === this.lastTap.name && now - this.lastTap.at < 400) this.inspector.toggle();
       this.lastTap = { at: now, name };
     };
@@ -90,13 +93,28 @@ class Page {
     byId("theme").addEventListener("click", toggleTheme);
     byId("help-open").addEventListener("click", showHelp);
     byId<HTMLInputElement>("filter").addEventListener("input", (e) => { this.qps.filter = (e.target as HTMLInputElement).value; this.showSide(); });
-    onTheme(() => { this.view.redraw(); drawLegend(this.view.kind); });
+    onTheme(() => { this.view.repaint(); drawLegend(this.view.kind); });
     addEventListener("keydown", (e) => this.onKey(e));
   }
 
   private setKind(kind: Kind): void { this.view.setKind(kind); this.markKind(kind); drawLegend(kind); }
-  private focusPlane(plane: number): void {
-    if (!this.view.levels.isKnown(plane * this.topo.linksPerPlane)) void act({ verb: "focus", plane });
+  private asked = { plane: -1, t0: -1, at: 0 };
+  /** Where not everything is told: the cables of this T0 and of those around it. */
+  private focus(plane: number, t0: number): void {
+    const link = plane * this.topo.linksPerPlane + Math.min(this.fabric.hosts - 1, t0 * this.fabric.hosts_per_t0), now = performance.now();
+    if (this.fabric.source === "recording" || this.view.levels.isKnown(link)) return;
+    if (this.asked.plane === plane && Math.abs(this.asked.t0 - t0) < 8 && now - this.asked.at < 2000) return;
+    this.asked = { plane, t0, at: now };
+    void act({ verb: "focus", plane, t0 });
+  }
+  private focusOn(t: Thing): void {
+    if ("packet" in t) return;
+    const lower = "link" in t ? this.topo.ends(t.link).lower : t.node;
+    if (lower.tier < 2) this.focus("link" in t ? this.topo.ends(t.link).plane : t.node.plane, lower.tier === 1 ? lower.index : Math.floor(lower.index / this.fabric.hosts_per_t0));
+  }
+  private followView(): void {
+    const m = this.view.drawn === "matrix" ? this.view.middle() : null;
+    if (m && m.pixels > 0.7) this.focus(m.plane, m.t0);
   }
   private goTo(n: number, target: string): void {
     const at = this.store.summaries.findIndex((s) => s.n === n), thing = target ? this.topo.find(target) : null;
@@ -105,6 +123,7 @@ class Page {
   }
 
   private show(f: Frame): void {
+    for (const [host, name] of f.names ?? []) this.topo.hostNames.set(host, name);
     this.view.show(f);
     this.controls.show(f);
     this.inspector.refresh();
@@ -142,7 +161,7 @@ class Page {
       " ": () => this.controls.toggle(), "[": () => this.controls.faster(1 / 1.78), "]": () => this.controls.faster(1.78), ",": () => this.controls.step(-1), ".": () => this.controls.step(1),
       l: () => this.controls.goLive(), r: () => this.controls.restart(), "+": () => this.view.camera.zoom(1.3, box.width / 2, box.height / 2), "=": () => this.view.camera.zoom(1.3, box.width / 2, box.height / 2), "-": () => this.view.camera.zoom(1 / 1.3, box.width / 2, box.height / 2), "0": () => this.view.fit(),
       n: () => this.nextTrouble(), b: () => this.inspector.toggle(), H: () => void this.inspector.act({ verb: "heal" }), t: toggleTheme, "?": showHelp,
-      m: () => { const d: Drawn = this.view.drawn === "wires" ? "matrix" : "wires"; this.view.setDrawn(d); this.markDrawn(d); }, "/": () => byId("filter").focus(),
+      m: () => { const d: Drawn = this.view.drawn === "wires" || this.topo.links > WIRES_POSSIBLE ? "matrix" : "wires"; this.view.setDrawn(d); this.markDrawn(d); }, "/": () => byId("filter").focus(),
     };
     KINDS.forEach((k, i) => { keys[String(i + 1)] = () => this.setKind(k); });
     if (!onRange) Object.assign(keys, { ArrowLeft: () => pan(60, 0), ArrowRight: () => pan(-60, 0), ArrowUp: () => pan(0, 60), ArrowDown: () => pan(0, -60) });
@@ -153,13 +172,15 @@ class Page {
   }
 
   async start(): Promise<void> {
-    let known = this.fabric.first;
-    while (known < this.fabric.end) { // what was shown before we came
+    const { first, end, source } = this.fabric;
+    if (end > first && source !== "recording") (await getFrames(end - 1, 1)).forEach((t) => this.store.preview(t));
+    for (let known = first; known < end;) { // what was shown before we came
       const texts = await getFrames(known, 200);
       if (texts.length === 0) break;
-      texts.forEach((t) => this.store.add(t));
+      texts.forEach((t) => this.store.addPast(t));
       known += texts.length;
     }
+    this.store.goLive();
     if (this.fabric.source === "recording" && this.store.texts.length > 0) this.controls.playFromStart();
     listen((text) => this.store.add(text), (open) => {
       const state = byId("link-state");

@@ -5,7 +5,7 @@ export interface Fabric {
   planes: number; tiers: number; pods: number; t0: number; t1: number; t2: number;
   hosts_per_t0: number; hosts: number;
   rates: { host_t0: number; t0_t1: number; t1_t2: number };
-  first: number; end: number;
+  first: number; end: number; plane_names?: string[];
 }
 
 export interface Totals { goodput: number; delivered: number; packets: number; repairs: number; trims: number; marks: number; lost: number }
@@ -21,10 +21,13 @@ interface RawFrame {
   n: number; t: number; span: number; done: boolean; paused: boolean; pace: number; total: Totals; planes: number[];
   first: number; load: string; queue?: string; switches?: string;
   trims: number[]; lost: number[]; marks: number[]; faults: Fault[]; more_faults: number;
-  qps: QpRow[]; more_qps: number; packets: Packet[]; events: Happening[];
+  qps: QpRow[]; more_qps: number; packets: Packet[]; events: Happening[]; names?: [host: number, name: string][];
+  up?: { first: number; load: string; queue?: string }; cells?: { columns: number; rows: number; load: string };
 }
-export interface Frame extends Omit<RawFrame, "load" | "queue" | "switches" | "trims" | "lost" | "marks"> {
+export interface Frame extends Omit<RawFrame, "load" | "queue" | "switches" | "trims" | "lost" | "marks" | "up" | "cells"> {
   load: Uint8Array; queue: Uint8Array | null; switches: Uint8Array | null;
+  up: { first: number; load: Uint8Array; queue: Uint8Array | null } | null; // where a plane is too large: hosts first, these are uplinks
+  cells: { columns: number; rows: number; load: Uint8Array } | null;       // of each plane's blocks, in so many cells: the busiest link of each
   trims: Map<number, number>; lost: Map<number, number>; marks: Map<number, number>;
 }
 
@@ -47,6 +50,8 @@ export function decode(text: string): Frame {
   const raw = JSON.parse(text) as RawFrame;
   return {
     ...raw, load: bytes(raw.load), queue: raw.queue ? bytes(raw.queue) : null, switches: raw.switches ? bytes(raw.switches) : null,
+    up: raw.up ? { first: raw.up.first, load: bytes(raw.up.load), queue: raw.up.queue ? bytes(raw.up.queue) : null } : null,
+    cells: raw.cells ? { ...raw.cells, load: bytes(raw.cells.load) } : null,
     trims: counts(raw.trims), lost: counts(raw.lost), marks: counts(raw.marks),
   };
 }
@@ -85,6 +90,16 @@ export class Topo {
     return { plane, lower: node(2, t1), upper: node(3, (t1 % f.t1) * f.t2 + up) };
   }
 
+  /** Where hosts have names of their own: peers of a node. */
+  hostNames = new Map<number, string>();
+  /** A place that nobody has taken yet. */
+  isVacant(host: number): boolean { return this.hostNames.size > 0 && !this.hostNames.has(host); }
+  planeName(plane: number): string { return this.f.plane_names?.[plane] ?? `plane ${plane}`; }
+  /** At most so many letters. */
+  hostLabel(host: number, letters = Infinity): string {
+    const name = this.hostNames.get(host) ?? `h${host}`;
+    return name.length <= letters ? name : letters < 4 ? `h${host}` : `…${name.slice(1 - letters)}`;
+  }
   name(n: Node): string { return n.tier === 0 ? `h${n.index}` : `p${n.plane}.t${n.tier - 1}.${n.index}`; }
   linkName(link: number): string {
     const e = this.ends(link);

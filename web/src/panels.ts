@@ -3,7 +3,7 @@
 import { getPath } from "./api";
 import { byId, make } from "./dom";
 import { count, rate, size, time } from "./format";
-import { Frame, Packet, QpRow } from "./model";
+import { Frame, Packet, QpRow, Topo } from "./model";
 import { Store } from "./store";
 import { theme } from "./theme";
 
@@ -24,7 +24,7 @@ export class QpTable {
   filter = "";
   onChoose: (q: QpRow) => void = () => {};
 
-  constructor(private readonly box: HTMLElement) {}
+  constructor(private readonly box: HTMLElement, private readonly topo: Topo) {}
 
   static key(q: QpRow): string { return `${q.host}.${q.qpn}`; }
   row(f: Frame | null): QpRow | undefined {
@@ -34,7 +34,7 @@ export class QpTable {
 
   show(f: Frame): void {
     const wanted = this.filter.trim().toLowerCase();
-    const rows = f.qps.filter((q) => !wanted || `h${q.host} h${q.peer}`.split(" ").some((h) => h === wanted) || `h${q.host} → h${q.peer}`.includes(wanted));
+    const rows = f.qps.filter((q) => !wanted || `h${q.host} h${q.peer}`.split(" ").some((h) => h === wanted) || this.pair(q).toLowerCase().includes(wanted));
     const by = COLUMNS[this.sort][1];
     rows.sort((a, b) => (this.down ? by(b) - by(a) : by(a) - by(b)));
     byId("qps-count").textContent = f.qps.length + f.more_qps > 0 ? `${rows.length} of ${f.qps.length + f.more_qps}` : "none here";
@@ -46,12 +46,13 @@ export class QpTable {
     }));
     const body = rows.map((q) => make("tr", { class: chosen && QpTable.key(q) === QpTable.key(chosen) ? "chosen" : "", tabindex: 0,
       click: () => this.choose(q, f), keydown: (e) => { if ((e as KeyboardEvent).key === "Enter") this.choose(q, f); } },
-      make("td", {}, `h${q.host} → h${q.peer}`), make("td", {}, rate(q.rate)), make("td", {}, time(q.rtt_ns)), make("td", {}, size(q.window)),
+      make("td", { title: this.pair(q) }, `${this.topo.hostNames.size > 0 ? "" : `h${q.host} `}→ ${this.topo.hostLabel(q.peer, 16)}`), make("td", {}, rate(q.rate)), make("td", {}, time(q.rtt_ns)), make("td", {}, size(q.window)),
       make("td", {}, count(q.repairs)), make("td", {}, bar(q))));
     const top = this.box.scrollTop;
     this.box.replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
     this.box.scrollTop = top;
   }
+  private pair(q: QpRow): string { return `${this.topo.hostLabel(q.host)} → ${this.topo.hostLabel(q.peer)}`; }
   private choose(q: QpRow, f: Frame): void { this.chosen = QpTable.key(q); this.show(f); this.onChoose(q); }
 }
 
@@ -64,12 +65,12 @@ function bar(q: QpRow): HTMLElement {
 /** A QP's EVs, a row per plane; pointing at one shows its path. */
 export class EvGrid {
   private shown = "";
-  constructor(private readonly box: HTMLElement, private readonly onPath: (hops: number[]) => void) {
+  constructor(private readonly box: HTMLElement, private readonly topo: Topo, private readonly onPath: (hops: number[]) => void) {
     byId("evs-legend").replaceChildren(...Object.entries(STATES).map(([s, name]) => make("span", {}, make("i", { class: s }), name.toLowerCase().replace("_", " "))));
   }
 
   show(q: QpRow | undefined): void {
-    byId("evs-title").textContent = q ? `of h${q.host} → h${q.peer}, ${q.evs?.length ?? 0} EVs` : "";
+    byId("evs-title").textContent = q ? `of ${this.topo.hostLabel(q.host, 18)} → ${this.topo.hostLabel(q.peer, 18)}, ${q.evs?.length ?? 0} EVs` : "";
     const key = q?.evs ? `${QpTable.key(q)} ${q.evs.length}` : "";
     if (key !== this.shown) { this.shown = key; this.build(q); }
     if (!q?.evs) return;
@@ -84,7 +85,7 @@ export class EvGrid {
     const ways = q.ways, rows = new Map<number, HTMLElement[]>();
     for (let slot = 0; slot < q.evs.length; ++slot) {
       const [plane, up0, up1] = ways.slice(slot * 3, slot * 3 + 3);
-      const show = async () => this.onPath((await getPath(q.host, q.peer, plane, up0, up1)).hops), hide = () => this.onPath([]);
+      const show = async () => { if (up0 >= 0) this.onPath((await getPath(q.host, q.peer, plane, up0, up1)).hops); }, hide = () => this.onPath([]);
       const b = make("button", { "data-slot": slot, "aria-label": `EV slot ${slot}`, pointerenter: () => void show(), pointerleave: hide, focus: () => void show(), blur: hide, click: () => void show() });
       (rows.get(plane) ?? rows.set(plane, []).get(plane)!).push(b);
     }

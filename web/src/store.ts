@@ -4,6 +4,7 @@ import { decode, Frame, Happening } from "./model";
 
 export interface Summary { n: number; t: number; planes: number[]; goodput: number; done: boolean }
 
+type Known = Pick<Frame, "n" | "t" | "planes" | "total" | "done" | "events">;
 const MOST = 20000;
 
 export class Store {
@@ -17,19 +18,29 @@ export class Store {
 
   onShow(listener: (f: Frame) => void): void { this.listeners.push(listener); }
 
+  /** The newest, before those that led to it are here. */
+  preview(text: string): void { this.show(decode(text)); }
+
   /** Frames come in order; one that is known already is left out. */
   add(text: string): void {
     const f = decode(text);
+    if (!this.keep(text, f) || !this.live) return;
+    this.at = this.texts.length - 1;
+    this.show(f);
+  }
+  /** Of what was before we came: none is shown. */
+  addPast(text: string): void {
+    if (this.keep(text, JSON.parse(text) as Known) && this.live) this.at = this.texts.length - 1;
+  }
+  private keep(text: string, f: Known): boolean {
     const last = this.summaries[this.summaries.length - 1];
-    if (last && f.n <= last.n) return;
+    if (last && f.n <= last.n) return false;
     if (last && f.t < last.t) this.clear(); // it began again
     this.texts.push(text);
     this.summaries.push({ n: f.n, t: f.t, planes: f.planes, goodput: f.total.goodput, done: f.done });
     for (const h of f.events) this.happenings.push({ ...h, n: f.n });
     if (this.texts.length > MOST) this.forget(MOST / 10);
-    if (!this.live) return;
-    this.at = this.texts.length - 1;
-    this.show(f);
+    return true;
   }
 
   private clear(): void {
