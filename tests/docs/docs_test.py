@@ -74,6 +74,15 @@ class Docs(unittest.TestCase):
         page = (ROOT / "docs/troubleshooting.md").read_text()
         self.assertEqual([v for v in verdicts if f"`{v}`" not in page], [])
 
+    def test_every_error_has_its_remedy(self):
+        page = (ROOT / "docs/troubleshooting.md").read_text()
+        statuses = set(re.findall(r"return (IBV_WC_\w+_ERR);", "".join(p.read_text() for p in (ROOT / "src").rglob("*.cc"))))
+        self.assertGreater(len(statuses), 4)
+        self.assertEqual([s for s in sorted(statuses) if f"`{s}`" not in page], [])
+        errors = set(re.findall(r"Error\{(E[A-Z0-9]+),", "".join(p.read_text() for p in (ROOT / "src/lib").glob("*.cc"))))
+        self.assertGreater(len(errors), 4)
+        self.assertEqual([e for e in sorted(errors) if f"`{e}`" not in page], [])
+
     def test_blocks_say_whether_they_run(self):
         for path in documents():
             with self.subTest(str(path.relative_to(ROOT))):
