@@ -30,13 +30,22 @@ class PathClock {
   /// Packets of one EV stay in order: one that left before the newest arrival, and is missing, is gone.
   bool overtaken(EvSlot s, TxOrder order) const { return arrived_[s.value].after(order); }
 
-  void note_delay(EvSlot s, Duration sample) {
+  void note_delay(Time now, EvSlot s, Duration sample) {
     note_own_delay(s, sample);
-    if (samples_ == 0) recent_[1] = Duration::zero();
+    if (!measured_) {
+      recent_[1] = Duration::zero();
+      window_began_ = coarse(now);
+      measured_ = true;
+    }
     recent_[0] = std::max(recent_[0], sample);
-    if (++samples_ % kWindow != 0) return;
+    const bool lasted = samples_ >= kFew && age(now) > kRounds * longest();
+    samples_ = (samples_ + 1) & 0x7FF;
+    if (samples_ < kWindow && !lasted) return;
     recent_[1] = recent_[0];
     recent_[0] = Duration::zero();
+    window_began_ = coarse(now);
+    samples_ = 0;
+    if (windows_ < kMostWindows) windows_ = (windows_ + 1) & kMostWindows;
   }
   /// A sample that says something about this EV alone.
   void note_own_delay(EvSlot s, Duration sample) {
@@ -45,10 +54,13 @@ class PathClock {
     d = code >= d ? code : static_cast<std::uint8_t>(d - 1);
   }
   /// How long the acknowledgement of a packet on this EV takes: a decaying maximum. An EV never heard of may
-  /// take twice the longest of the others.
-  Duration delay(EvSlot s) const { return heard_of(s) ? decode(delay_[s.value]) : 2 * longest(); }
+  /// take twice the longest of the others; one that was slow once, and not used since, no more.
+  Duration delay(EvSlot s) const {
+    return heard_of(s) ? std::min(decode(delay_[s.value]), 2 * longest()) : 2 * longest();
+  }
   bool heard_of(EvSlot s) const { return delay_[s.value] != 0; }
-  /// The longest of the last one to two windows of samples, over all EVs: answers come back by any path.
+  /// The longest of the last one to two windows, over all EVs: answers come back by any path. A window has
+  /// many samples, or few and has lasted long: one late answer must not make a thin stream wait for seconds.
   Duration longest() const { return std::max(recent_[0], recent_[1]); }
   /// A round trip, measured: for those who look on.
   void note_rtt(Duration sample) {
@@ -58,15 +70,25 @@ class PathClock {
   /// Smoothed over eight samples; zero before the first.
   Duration rtt() const { return Duration(smoothed_); }
   /// Nothing was ever measured.
-  bool is_guess() const { return samples_ == 0; }
+  bool is_guess() const { return !measured_; }
   /// As many samples as half of the EVs: the longest of them says what the others may take.
-  bool is_seasoned() const { return samples_ >= delay_.size() / 2; }
+  bool is_seasoned() const { return std::size_t{windows_} * kFew + samples_ >= delay_.size() / 2; }
   std::size_t bytes() const { return arrived_.bytes() + delay_.bytes(); }
 
  private:
-  static constexpr std::uint32_t kWindow = 1024;
+  static constexpr std::uint16_t kWindow = 1024, kFew = 32;
+  static constexpr int kRounds = 32;
+  static constexpr unsigned kMostWindows = 15;
   static constexpr std::uint32_t kFarBehind = 1u << 30;
   static constexpr std::int64_t kLongest = std::int64_t{15} << 31;  // 64 ns ticks: all that a code can say
+
+  static constexpr int kCoarse = 20;  // about a millisecond
+  static std::uint16_t coarse(Time t) {
+    return static_cast<std::uint16_t>(t.time_since_epoch().count() >> kCoarse);
+  }
+  Duration age(Time now) const {
+    return Duration(std::int64_t{static_cast<std::uint16_t>(coarse(now) - window_began_)} << kCoarse);
+  }
 
   // A delay in one byte: three bits of mantissa, five of exponent, rounded up; 64 ns to minutes within an
   // eighth.
@@ -83,8 +105,11 @@ class PathClock {
   FixedArray<std::uint8_t> delay_;  // encoded; 0: never heard
   Duration
       recent_[2];  // longest of this window of samples, and of the one before; a guess until the first sample
-  std::uint32_t samples_ = 0;
-  std::uint32_t smoothed_ = 0;  // ns
+  std::uint16_t window_began_ = 0;  // coarse: this is one of thousands
+  std::uint16_t samples_ : 11 = 0;  // of this window
+  std::uint16_t windows_ : 4 = 0;   // before it; no more than can be said
+  std::uint16_t measured_ : 1 = 0;  // something was, ever
+  std::uint32_t smoothed_ = 0;      // ns
 };
 
 }  // namespace mrc::engine

@@ -90,6 +90,16 @@ void PathSet::note_deaf(EvSlot s) {
   if (!run.empty()) reverse_[plane] = EvSlot(run[prng_.below(static_cast<std::uint32_t>(run.size()))]);
 }
 
+/// The EV that the next usable plane uses for control packets: who got no answer on one plane asks another.
+EvSlot PathSet::control_ev_after(EvSlot s) const {
+  int plane = rotation_.plane_of(path(s).port);
+  for (int i = 0; i < rotation_.planes(); ++i) {
+    plane = (plane + 1) % rotation_.planes();
+    if (port_usable(rotation_.port_of(plane))) break;
+  }
+  return reverse_[static_cast<std::size_t>(plane)];
+}
+
 bool PathSet::in_doubt() const {
   return std::any_of(probes_.begin(), probes_.end(),
                      [](const PendingProbe& p) { return p.open() && p.expired; });
@@ -345,7 +355,8 @@ void PathSet::handle_timeout(Time now) {
       continue;
     }
     p.expired = true;
-    if (p.question == Question::reverse) note_deaf(p.slot);
+    if (p.question != Question::suspect) note_deaf(p.slot);
+    if (p.question == Question::anyone) freshest_ = control_ev_after(p.slot);
     if (p.question != Question::suspect) p.question = Question::free;
   }
 }

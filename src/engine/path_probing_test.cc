@@ -1,4 +1,6 @@
 // Asking a path: probes, silence, and what brings an EV back.
+#include <set>
+
 #include "engine/path_set_testing.h"
 
 namespace mrc::engine {
@@ -202,6 +204,23 @@ TEST_F(PathSetTest, WhetherAnyoneIsThereIsAskedEvenIfNobodyIsSuspected) {
   EXPECT_TRUE(p.has_probe());
   EXPECT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
   EXPECT_FALSE(p.poll_probe(now, kAll, TxOrder(2)));
+}
+
+// The way that was known to work last may be the one that died.
+TEST_F(PathSetTest, WhoGetsNoAnswerAsksOnAnotherPlane) {
+  const auto t = table(4, 8);
+  PathSet p(t, {}, 1, quiet);
+  p.note_works(EvSlot(5));
+  std::set<int> asked;
+  for (int i = 0; i < 4; ++i) {
+    p.ask_anyone(now, 10us);
+    const auto probe = p.poll_probe(now, kAll, TxOrder(1));
+    ASSERT_TRUE(probe);
+    asked.insert(p.path(probe->slot).port.value);
+    now += 20us;
+    p.handle_timeout(now);
+  }
+  EXPECT_EQ(asked.size(), 4u);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvS
     return unit_;
   }
   unit_ = pick(now, open, avoid, heard);
-  unit_left_ = static_cast<std::uint8_t>(settings_.spray_unit - 1);
+  unit_left_ = unit_ ? static_cast<std::uint8_t>(settings_.spray_unit - 1) : 0;
   return unit_;
 }
 

@@ -28,6 +28,8 @@ class PathSet {
   /// `heard`: when the newest packet left that was answered, on whatever EV.
   std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {},
                                std::optional<Ticks> heard = {});
+  /// The next packet starts a unit of its own: what the last one belongs to may be what does not answer.
+  void end_unit() { unit_left_ = 0; }
   /// How many packets the next unit will have; 0 while one is under way.
   int next_unit() const { return unit_left_ > 0 ? 0 : settings_.spray_unit; }
   /// An EV for control packets: planes take turns, each on an EV that is known to work; not a plane by which
@@ -162,6 +164,7 @@ class PathSet {
   bool is_plane(PortId port) const { return rotation_.port_of(rotation_.plane_of(port)) == port; }
   bool is_asking(Question q) const;
   void note_deaf(EvSlot s);
+  EvSlot control_ev_after(EvSlot s) const;
   void return_to_service(Time now, EvSlot s, PathCause cause);
 
   std::span<const Path> table_;
@@ -176,7 +179,7 @@ class PathSet {
   PortMask deaf_;                                // planes whose control EV did not answer
   PortMask arrivals_, arrivals_before_;  // ports by which the last kArrivals packets came, and those before
   PortMask quiet_;   // planes of which nothing is heard, while a question to one of their EVs is open
-  EvSlot freshest_;  // the EV that was last known to work
+  EvSlot freshest_;  // the EV that was last known to work, or was not asked yet since it did
   std::optional<EvSlot> unit_;  // the spray unit under way
   std::uint8_t unit_left_ = 0;
   bool revival_due_ = false;   // some withdrawn EV has a probe to send

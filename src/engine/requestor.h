@@ -87,6 +87,7 @@ class Requestor {
   // requestor_send.cc
   bool send_probe(Time now, PortMask room, Transmit& out);
   bool send_repair(Time now, PortMask room, Transmit& out);
+  std::optional<EvSlot> choose_for_repair(Time now, PortMask room, EvSlot lost_on);
   bool send_new(Time now, PortMask room, Transmit& out);
   bool send_nudge(Time now, PortMask room, Transmit& out);
   bool window_open() const;

@@ -19,7 +19,7 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
     paths_.note_works(answer->slot);
     if (answer->question) {
       clock_.note_arrived(answer->slot, answer->question->order);
-      clock_.note_delay(answer->slot, answer->question->sent_at.age(now));
+      clock_.note_delay(now, answer->slot, answer->question->sent_at.age(now));
       const Ticks asked = answer->question->sent_at;
       if (!heard_any_ || asked.after(heard_)) heard_ = asked;
       heard_any_ = true;
@@ -96,7 +96,7 @@ void Requestor::note_acked(Time now, Psn psn, const Record& record, bool was_in_
 
 void Requestor::learn_delay(Time now, EvSlot slot, Duration age) {
   if (clock_.is_guess()) {
-    clock_.note_delay(slot, age);
+    clock_.note_delay(now, slot, age);
     // The first look at the tail was timed by a guess, which may be a hundred round trips.
     check_at_ = std::min(check_at_, now + suspicion(slot));
     return;
@@ -104,7 +104,7 @@ void Requestor::learn_delay(Time now, EvSlot slot, Duration age) {
   // Overdue: most of that time was ours, waiting for an answer that got lost or was not due. Learnt whole, it
   // would make the next wait longer, and so on; and it says nothing about other paths.
   if (age > suspicion(slot)) return clock_.note_own_delay(slot, suspicion(slot));
-  clock_.note_delay(slot, age);
+  clock_.note_delay(now, slot, age);
 }
 
 void Requestor::note_progress(Time now) {

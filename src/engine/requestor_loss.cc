@@ -19,12 +19,14 @@
 namespace mrc::engine {
 
 namespace {
-/// How much later than usual an answer may be. Where answers take less than the slack, it is as long as they
-/// take: a host that is late now and then shows in its round trips, and one that is not shall not wait as if
-/// it were. Never nothing: answers that took no time would make everything overdue at once, for ever.
+/// How much later than usual an answer may be: by as much as the slowest of late was, and no more than the
+/// setting. A host that is late now and then shows in its round trips, and one that is not shall not wait as
+/// if it were. Never nothing: answers that took no time would make everything overdue at once, for ever.
 constexpr Duration kLeastSlack = std::chrono::microseconds(1);
+constexpr int kLeastPart = 4;  // of the slowest answer
 Duration slack(const RequestorSettings& settings, const PathClock& clock) {
-  return std::min(settings.suspect_slack, std::max(clock.longest(), kLeastSlack));
+  const Duration jitter = std::max(clock.longest() - clock.rtt(), clock.longest() / kLeastPart);
+  return std::min(settings.suspect_slack, std::max(jitter, kLeastSlack));
 }
 }  // namespace
 

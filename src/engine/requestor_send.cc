@@ -87,12 +87,22 @@ bool Requestor::send_repair(Time now, PortMask room, Transmit& out) {
   // MRC-REQ-003: nothing leaves beyond the window, and a shrunken window delays repairs too.
   if (psn - flight_.base() >= window_ || !may_send(now, repair_after_)) return false;
   Record& record = flight_.record(psn);
-  const auto slot = paths_.choose(now, room, EvSlot(record.slot), heard());
+  const auto slot = choose_for_repair(now, room, EvSlot(record.slot));
   if (!slot) return false;
   flight_.relaunch(psn);
   ++counters_.repairs;
   dispatch(now, psn, *slot, true, record, out);
   return true;
+}
+
+/// Another plane, where one has room: what swallowed the packet may have swallowed more of its plane than one
+/// EV.
+std::optional<EvSlot> Requestor::choose_for_repair(Time now, PortMask room, EvSlot lost_on) {
+  PortMask others = room;
+  others.remove(paths_.path(lost_on).port);
+  const auto slot =
+      (others & paths_.usable_ports()).empty() ? std::nullopt : paths_.choose(now, others, lost_on, heard());
+  return slot ? slot : paths_.choose(now, room, lost_on, heard());
 }
 
 bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
@@ -116,6 +126,7 @@ bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
 /// to answer.
 bool Requestor::send_nudge(Time now, PortMask room, Transmit& out) {
   if (!nudge_) return false;
+  paths_.end_unit();
   const auto slot = paths_.choose(now, room);
   if (!slot) return false;
   nudge_ = false;

@@ -1,4 +1,6 @@
 // The requestor, one packet at a time.
+#include <set>
+
 #include "engine/nscc.h"
 #include "engine/script.h"
 
@@ -132,6 +134,42 @@ TEST_F(RequestorTest, ANewerPacketOfTheSameEvBetraysTheLoss) {
     EXPECT_NE(t.slot, ev);
   }
   EXPECT_EQ(qp->requestor().counters().repairs, 1u);
+}
+
+// MRC-REQ-005: what swallowed one packet may have swallowed its whole plane.
+TEST_F(RequestorTest, ARepairLeavesByAnotherPlaneWhileThereIsOne) {
+  start();
+  post(64);
+  const PortId first = drain().at(0).envelope.port;
+  PortId second;
+  for (int i = 0; i < 10'000 && second == PortId(); ++i) {
+    now = qp->next_timeout();
+    qp->handle_timeout(now);
+    for (const auto& t : drain()) {
+      if (!is_probe(t)) second = t.envelope.port;
+    }
+  }
+  EXPECT_NE(second, PortId());
+  EXPECT_NE(second, first);
+}
+
+// Everything arrived, and the word that it was executed is lost: whoever asks again and again must not ask by
+// the one way that died.
+TEST_F(RequestorTest, ALostTransportAckIsAskedForByMoreThanOnePlane) {
+  config.paths.spray_unit = 8;
+  start();
+  post(64);
+  drain();
+  now += 10us;
+  sack(Psn(100), 0, wire::SackMark::none, 1);
+  std::set<int> probed, nudged;
+  for (int i = 0; i < 10'000 && nudged.size() < 2; ++i) {
+    now = qp->next_timeout();
+    qp->handle_timeout(now);
+    for (const auto& t : drain()) (is_probe(t) ? probed : nudged).insert(t.envelope.port.value);
+  }
+  EXPECT_EQ(probed.size(), 2u);
+  EXPECT_EQ(nudged.size(), 2u);
 }
 
 // MRC-REQ-004
