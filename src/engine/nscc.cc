@@ -44,6 +44,7 @@ void Nscc::on_sack(Time now, const Feedback& f) {
   achieved_ += newly;
   if (f.rtt && f.rtt->count() > 0 && (f.rtt_certain || is_plausible(*f.rtt)))
     note_rtt(f.rtt_certain ? *f.rtt : std::max(*f.rtt, Duration(base_rtt_)), newly);
+  if (config_.learn_queue != 0 && learnt_) follow_rate(now, before, newly);
   if (f.restore) restore();
   if (f.penalty > 0) return penalise(before, newly, f.penalty);
 
@@ -66,7 +67,7 @@ void Nscc::lower_base(std::int64_t rtt) {
 // MRC-CC-023: the lowest round trip measured is the base, and target and periods follow it.
 /// The round trip of a software host is what its cores make it: a target made for a NIC's would be missed by
 /// every packet, and a period made for it would take each mark of one flight for a new one. The maximum
-/// window stays: nobody knows the rate.
+/// window follows the rate, if it is learnt too (nscc_rate.cc), or stays.
 void Nscc::learn_base(std::int64_t rtt) {
   const auto base = std::clamp<std::int64_t>(rtt, config_.base_rtt, std::max(kLongestBase, config_.base_rtt));
   if (learnt_ && base >= base_rtt_) return;

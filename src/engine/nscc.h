@@ -6,6 +6,7 @@
 
 #include "engine/congestion.h"
 #include "engine/nscc_config.h"
+#include "engine/record_pool.h"
 
 namespace mrc::engine {
 
@@ -52,6 +53,9 @@ class Nscc final : public Congestion {
   double paced_below() const;
   void note_paced_send(Time now);
   std::uint32_t random();
+  // The rate.
+  void follow_rate(Time now, std::int64_t flight_before, std::uint64_t newly);
+  void note_rate(double bytes_per_ns);
   // Incast.
   void share_receiver(Time now, std::int64_t flight_before, bool past_flight);
   void keep_survivors(Time now, std::uint32_t bytes);
@@ -63,6 +67,7 @@ class Nscc final : public Congestion {
   double floor() const;
 
   NsccConfig config_;
+  float dither_ = 0;  // of the gap after last_send_
   std::int64_t in_flight_ = 0;
   double cwnd_;
   double max_cwnd_;
@@ -73,19 +78,22 @@ class Nscc final : public Congestion {
   std::uint64_t near_zero_ = 0;  // bytes received in a row at near-zero delay
   std::uint64_t achieved_ = 0;   // bytes received in this quick-adapt period
   std::uint64_t to_ignore_ = 0;  // bytes sent before the last quick adapt and not yet accounted for
+  std::uint32_t delivered_ = 0;  // bytes received since rate_since_
+  Ticks rate_since_;
+  float best_rate_[2] = {};  // bytes per ns: the highest of these periods, and of as many before
   Time last_applied_ = Time::min();
   Time last_decrease_ = Time::min();
   Time last_jump_ = Time::min();  // of fill_idle_receiver
   Time qa_end_ = Time::min();
   Time last_send_ = Time::min();
-  float dither_ = 0;  // of the gap after last_send_
   std::int64_t base_rtt_;
   std::int64_t delay_ = 0;  // of the latest sample
   std::uint32_t random_;
-  bool incast_ = false;  // the bottleneck is the receiver's port, which trims and never marks
-  bool learnt_ = false;  // base_rtt_ was measured
+  bool incast_ = false;     // the bottleneck is the receiver's port, which trims and never marks
+  bool learnt_ = false;     // base_rtt_ was measured
+  std::uint8_t rates_ = 0;  // periods that best_rate_[0] has seen
 };
 
-static_assert(sizeof(Nscc) <= 256, "one controller per destination, and there are many destinations");
+static_assert(sizeof(Nscc) <= 272, "one controller per destination, and there are many destinations");
 
 }  // namespace mrc::engine

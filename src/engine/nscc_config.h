@@ -29,7 +29,10 @@ struct NsccConfig {
   /// Ours, here for their size. base_rtt is but a floor, the base is the lowest round trip seen, and target
   /// and periods follow it. For hosts that are software.
   bool learn_base_rtt = false;
-  std::uint8_t least_window = 1;              // MTU: the floor where nothing is paced below it
+  std::uint8_t least_window = 1;  // MTU: the floor where nothing is paced below it
+  /// Where base_rtt is learnt: the maximum window follows the rate measured, this much of it (ns) beyond 1.5
+  /// BDP; never above max_cwnd. 0: the maximum stays.
+  std::uint32_t learn_queue = 0;
   std::uint32_t adjust_bytes_threshold = 0;   // the window takes its increase after so many bytes
   std::uint32_t adjust_period_threshold = 0;  // or after so long
   std::uint32_t base_rtt = 0;                 // falls when a sample is lower

@@ -71,6 +71,9 @@ Result<DeviceSettings> read_device_settings() {
   std::uint32_t slack = static_cast<std::uint32_t>(s.suspect_slack / 1us);
   if (!read_number("MRC_SLACK_US", 2, 1'000'000, slack)) return out_of_range("MRC_SLACK_US", 2, 1'000'000);
   s.suspect_slack = slack * 1us;
+  std::uint32_t queue = static_cast<std::uint32_t>(s.learn_queue / 1us);
+  if (!read_number("MRC_QUEUE_US", 0, 1'000'000, queue)) return out_of_range("MRC_QUEUE_US", 0, 1'000'000);
+  s.learn_queue = queue * 1us;
   s.socket = node::daemon_socket();
   if (const char* text = std::getenv("MRC_METRICS"); text != nullptr && *text != 0) {
     if (auto where = node::parse_metrics_address(text); !where) return where.error();

@@ -29,6 +29,8 @@ struct DeviceSettings {
   engine::CcAlgorithm cc = engine::CcAlgorithm::nscc;  // MRC_CC: nscc, off, or constant:BYTES
   std::uint32_t cc_window = 0;                         // of `constant`
   bool learn_base_rtt = true;  // of the default NSCC: its base and target follow what is measured,
+  Duration learn_queue = 0us;  // MRC_QUEUE_US: its maximum window follows the rate measured and leaves a
+                               // queue so long. Where links are slower than cores; 0: the maximum stays,
   std::uint8_t least_window =
       4;  // and its window falls to no less MTUs: what makes a host late is seldom the network
   std::uint32_t sack_bytes = 16 * 1024;  // MRC_SACK_BYTES: a SACK at least every so many bytes

@@ -164,6 +164,8 @@ std::unique_ptr<engine::Congestion> NicDevice::make(const nic::CongestionRequest
   engine::CcProfile profile = engine::CcProfile::defaults(facts);
   profile.algorithm = settings_.cc;
   profile.nscc.learn_base_rtt = settings_.learn_base_rtt;
+  if (settings_.learn_base_rtt)
+    profile.nscc.learn_queue = static_cast<std::uint32_t>(settings_.learn_queue.count());
   // A share below the floor would be paced by round trips of a host that is late, not of a queue that is
   // long.
   if (settings_.learn_base_rtt) profile.nscc.pace_below_mtu = false;
