@@ -11,7 +11,7 @@
 namespace mrc::port {
 namespace {
 
-constexpr int kAnswerTimeoutMs = 2000;
+constexpr int kAnswerTimeoutMs = 10'000;  // of a process that may wait for a core
 constexpr std::size_t kMaxClients = 256;
 constexpr int kMaxLockTries = 64;
 
