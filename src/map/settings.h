@@ -10,8 +10,8 @@ namespace mrc::map {
 
 struct Settings {
   // How often, and how long to wait.
-  Duration period = 25ms;          // between two probes of one target
-  Duration fast_period = 4ms;      // while something is suspected and not yet judged
+  Duration period = 33ms;          // between two probes of one target
+  Duration fast_period = 3ms;      // while something is suspected and not yet judged
   Duration seldom_period = 100ms;  // of T0s, for which T1s' answers speak, and of visits elsewhere
   Duration timeout = 8ms;          // a probe that is not back by then is lost, until it comes late
   Duration relay_timeout = 15ms;   // the same where another node's mapper has to pass it on
@@ -35,7 +35,7 @@ struct Settings {
   std::uint32_t max_looks = 64;  // close looks at a time: a dead plane must not make a storm
 
   // From findings to actions.
-  Duration settle = 60ms;        // a dead link waits so long for word about its switch
+  Duration settle = 56ms;        // a dead link waits so long for word about its switch
   Duration settle_lossy = 1s;    // a lossy one for word about its direction
   Duration hold_min = 1s;        // a finding stays so long after the last sign of it,
   Duration hold_max = 60s;       // twice as long each time that it comes back, at most so long
