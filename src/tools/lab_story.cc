@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "lib/progress.h"
+#include "tools/lab_account.h"
 #include "tools/lab_transfer.h"
 
 namespace mrc::tools {
@@ -98,7 +99,9 @@ Result<StoryResult> run_story(lab::Lab& lab, const std::vector<TransferEnds>& en
                               const BulkSettings& settings) {
   auto transfers = LabTransfers::start(lab, ends, settings);
   if (!transfers) return transfers.error();
-  return Story(lab, phases, watch).listen(*transfers, ends.size());
+  auto told = Story(lab, phases, watch).listen(*transfers, ends.size());
+  if (!told) return Error{told.error().code, told.error().what + switch_account(lab)};
+  return told;
 }
 
 std::vector<Phase> usual_story(double s) {

@@ -14,6 +14,7 @@ using lab::Lab;
 
 constexpr double kSeconds = 1.5;
 constexpr std::uint64_t kRate = 20'000'000;  // little: all hosts and switches share this machine's cores
+constexpr int kAttempts = 6;  // a machine that is too busy to fill a port at one time may do so at another
 
 /// What the switch of a node has counted.
 nlohmann::json counters_of(Lab& lab, const std::string& node) {
@@ -26,6 +27,21 @@ nlohmann::json counters_of(Lab& lab, const std::string& node) {
   });
   const auto answer = lab::receive_answer(ours.get());
   return answer ? nlohmann::json::parse(answer->text) : nlohmann::json();
+}
+
+/// The victim's port is its own: it keeps a whole share where three share one. A machine too busy to fill the
+/// port serves all four alike, and then there is nothing to compare: false.
+bool compare_with_victim(const tools::StoryResult& result) {
+  std::uint64_t together = 0, most = 0;
+  for (const tools::Ends& sender : result.others) {
+    together += sender.sender.bytes;
+    most = std::max(most, sender.sender.bytes);
+    EXPECT_GT(sender.sender.messages, 0u);
+  }
+  if (static_cast<double>(together) * 8 <= 0.7 * kRate * result.phases[0].seconds) return false;
+  EXPECT_GT(result.sender.bytes, most) << "an incast sender got more than the victim";
+  EXPECT_GT(result.sender.bytes, together / 2) << "the victim shares the fate of the incast";
+  return true;
 }
 
 TEST(LabIncast, TrimsAndLeavesTheVictimAlone) {
@@ -43,24 +59,16 @@ TEST(LabIncast, TrimsAndLeavesTheVictimAlone) {
   MRC_LAB_OR_SKIP(lab, *fabric, settings);
   // The victim goes to the rack of the incast's target, from the rack of its senders.
   const std::vector<tools::TransferEnds> transfers = {{"h3", "h5"}, {"h0", "h4"}, {"h1", "h4"}, {"h2", "h4"}};
-  const auto result = tools::run_story(lab, transfers, {{"incast", {}, kSeconds}}, [](auto...) {},
-                                       {.message_bytes = 32 * 1024, .slots = 8, .evs = 4});
-  ASSERT_TRUE(result) << result.error().what;
-  EXPECT_TRUE(result->flawless());
-  std::uint64_t together = 0, most = 0;
-  for (const tools::Ends& sender : result->others) {
-    together += sender.sender.bytes;
-    most = std::max(most, sender.sender.bytes);
-    EXPECT_GT(sender.sender.messages, 0u);
+  bool compared = false;
+  for (int i = 0; i < kAttempts && !compared && !::testing::Test::HasFailure(); ++i) {
+    const auto result = tools::run_story(lab, transfers, {{"incast", {}, kSeconds}}, [](auto...) {},
+                                         {.message_bytes = 32 * 1024, .slots = 8, .evs = 4});
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_TRUE(result->flawless());
+    compared = compare_with_victim(*result);
   }
-  // The victim's port is its own: it keeps a whole share where three share one. A machine too busy to fill
-  // the port serves all four alike, and then there is nothing to compare.
-  if (static_cast<double>(together) * 8 > 0.7 * kRate * result->phases[0].seconds) {
-    EXPECT_GT(result->sender.bytes, most) << "an incast sender got more than the victim";
-    EXPECT_GT(result->sender.bytes, together / 2) << "the victim shares the fate of the incast";
-  } else {
+  if (!compared)
     std::printf("NOT COMPARED: this machine is too busy to fill a port of %lu bits per second\n", kRate);
-  }
   const auto t0 = counters_of(lab, "p0.t0.1");
   ASSERT_TRUE(t0.contains("ports")) << t0.dump();
   EXPECT_GT(t0["ports"][0]["trims"].get<int>(), 0) << t0.dump();
@@ -83,13 +91,20 @@ TEST(LabIncast, MarksLeadAwayFromASlowPath) {
   settings.wiring.tuning.link.data_limit = 80'000;
   MRC_LAB_OR_SKIP(lab, *fabric, settings);
   const auto slow = [](Lab& l) { return l.rate("p0.t0.0>p0.t1.0", kRate / 4); };
-  const auto result = tools::run_story(lab, {{"h0", "h2"}, {"h1", "h3"}}, {{"one slow path", slow, kSeconds}},
-                                       [](auto...) {}, {.message_bytes = 32 * 1024, .slots = 8, .evs = 8});
-  ASSERT_TRUE(result) << result.error().what;
-  EXPECT_TRUE(result->flawless());
-  const auto t0 = counters_of(lab, "p0.t0.0");
-  ASSERT_TRUE(t0.contains("ports")) << t0.dump();
-  const auto& up = t0["ports"];  // two hosts, then the uplinks
+  // Marks need a queue, and a queue senders that have a core: again, until there was one.
+  nlohmann::json t0;
+  for (int i = 0; i < kAttempts && !::testing::Test::HasFailure(); ++i) {
+    const auto result =
+        tools::run_story(lab, {{"h0", "h2"}, {"h1", "h3"}}, {{"one slow path", slow, kSeconds}},
+                         [](auto...) {}, {.message_bytes = 32 * 1024, .slots = 8, .evs = 8});
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_TRUE(result->flawless());
+    t0 = counters_of(lab, "p0.t0.0");
+    ASSERT_TRUE(t0.contains("ports")) << t0.dump();
+    const auto& up = t0["ports"];  // two hosts, then the uplinks
+    if (up[2]["marks"].get<int>() > 0 && up[3]["bytes"] > up[2]["bytes"]) break;
+  }
+  const auto& up = t0["ports"];
   EXPECT_GT(up[2]["marks"].get<int>(), 0) << t0.dump();
   EXPECT_GT(up[3]["bytes"].get<std::uint64_t>(), up[2]["bytes"].get<std::uint64_t>()) << t0.dump();
 }

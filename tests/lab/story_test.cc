@@ -1,5 +1,6 @@
 // A transfer over the real kernel while its fabric breaks: every byte arrives, nothing fails.
 #include "hosts.h"
+#include "tools/lab_account.h"
 #include "tools/lab_story.h"
 
 namespace mrc {
@@ -105,6 +106,16 @@ TEST(LabStory, ALossyPath) {
                       most_bad[p] = std::max<std::uint32_t>(most_bad[p], s.bad_evs[p]);
                   });
   EXPECT_GT(most_bad[0], 0u);
+}
+
+TEST(LabStory, AStandstillIsToldWithWhatEachSwitchCounted) {
+  MRC_LAB_OR_SKIP(lab, *topo::Topology::make({.planes = 2, .tiers = 2, .t0 = 2, .t1 = 1, .hosts_per_t0 = 1}),
+                  {});
+  const std::string told = tools::switch_account(lab);
+  for (const char* node : {"p0.t0.0 ", "p0.t0.1 ", "p0.t1.0 ", "p1.t0.0 ", "p1.t1.0 "})
+    EXPECT_NE(told.find(node), std::string::npos) << told;
+  EXPECT_NE(told.find(" d0 "), std::string::npos) << told;
+  EXPECT_NE(told.find(" u0 "), std::string::npos) << told;
 }
 
 }  // namespace
