@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "port/fd.h"
+#include "tools/real_time.h"
 
 namespace mrc::bench {
 namespace {
@@ -34,6 +35,7 @@ pid_t fork_on(lab::Lab& lab, const std::string& node, const std::function<int()>
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  tools::go_first();  // as our own transfers do
   ::_exit(lab.enter(node) ? act() : 99);
 }
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "tools/bulk_side.h"
+#include "tools/real_time.h"
 
 namespace mrc::tools {
 namespace {
@@ -37,6 +38,7 @@ Error not_all_arrived(BulkSide& side, std::uint64_t sent) {
 }  // namespace
 
 Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const BulkWatcher& watch) {
+  if (settings.real_time) go_first();
   auto side = BulkSide::open(settings);
   if (!side) return side.error();
   if (auto connected = (*side)->connect(channel); !connected) return connected.error();
@@ -45,7 +47,7 @@ Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const Bu
   Time look = lib::steady_now(), looked = look, give_up = kNever;
   while (more || (*side)->credit() < next || (*side)->sample().messages < next) {
     if (more && !post_more(**side, settings, next)) return Error{EIO, "the device refuses to send"};
-    (*side)->poll([] {});
+    if (!(*side)->poll([] {}) && settings.real_time) rest_a_moment();
     const Time now = lib::steady_now();
     BulkSample& sample = (*side)->sample();
     sample.late_ns = std::max({sample.late_ns, (now - looked).count(), (*side)->peer_late_ns()});
@@ -67,6 +69,7 @@ Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const Bu
 }
 
 Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings) {
+  if (settings.real_time) go_first();
   auto opened = BulkSide::open(settings);
   if (!opened) return opened.error();
   BulkSide& side = **opened;
@@ -80,7 +83,7 @@ Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings) {
     side.post_receive();
   };
   for (Total total;;) {
-    side.poll(take);
+    if (!side.poll(take) && settings.real_time) rest_a_moment();
     const Time now = lib::steady_now();
     late_ns = std::max(late_ns, (now - std::exchange(looked, now)).count());
     if (taken != told && side.post_credit(taken, late_ns) == 0) told = taken, late_ns = 0;

@@ -14,10 +14,14 @@ inline constexpr int kMaxPlanes = 8;
 
 struct BulkSettings {
   std::uint32_t message_bytes = 128 * 1024;
-  std::uint32_t slots = 32;     // messages in flight
-  std::uint32_t window = 0;     // bytes in flight, for ever; 0: the device's congestion control
+  std::uint32_t slots = 32;  // messages in flight
+  std::uint32_t window = 0;  // bytes in flight, for ever; 0: the device's congestion control
+  /// Queueing that the device's congestion control may cause, where links are the bottleneck and a short
+  /// queue means that faults are noticed soon. 0: the device's. MRC_QUEUE_US goes before it.
+  std::uint32_t queue_us = 0;
   std::uint16_t evs = 0;        // of the QP; 0: the device's
   std::uint8_t spray_unit = 8;  // packets in a row on one EV, unless MRC_SPRAY_UNIT says otherwise
+  bool real_time = false;       // both ends before all other work of the machine, where they may
 };
 
 /// A device as it stands, at some moment of a transfer. Plain bytes: it travels through a pipe.

@@ -73,6 +73,8 @@ Result<std::unique_ptr<BulkSide>> BulkSide::open(const BulkSettings& settings) {
     device_settings->cc = engine::CcAlgorithm::constant;
     device_settings->cc_window = settings.window;
   }
+  if (settings.queue_us != 0 && std::getenv("MRC_QUEUE_US") == nullptr)
+    device_settings->learn_queue = settings.queue_us * 1us;
   if (std::getenv("MRC_SPRAY_UNIT") == nullptr) device_settings->spray_unit = settings.spray_unit;
   std::unique_ptr<BulkSide> side(new BulkSide(settings));
   auto device = lib::NicDevice::open(devices->front(), *device_settings);
@@ -167,7 +169,7 @@ int BulkSide::post_receive() {
   return qp_->post_receive(std::span(&id, 1)).error;
 }
 
-void BulkSide::poll(const std::function<void()>& received) {
+bool BulkSide::poll(const std::function<void()>& received) {
   lib::WorkCompletion done[32];
   const int n = cq_->poll(done);
   for (int i = 0; i < n; ++i) {
@@ -185,6 +187,7 @@ void BulkSide::poll(const std::function<void()>& received) {
       last_ = now;
     }
   }
+  return n > 0;
 }
 
 void BulkSide::note_device() {

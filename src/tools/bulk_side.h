@@ -38,8 +38,8 @@ class BulkSide {
   /// EAGAIN while an earlier credit is on its way.
   int post_credit(std::uint64_t taken, std::int64_t late_ns);
   int post_receive();
-  /// Counts completions into `sample`; calls `received` for each immediate.
-  void poll(const std::function<void()>& received);
+  /// Counts completions into `sample`; calls `received` for each immediate. False: there was none.
+  bool poll(const std::function<void()>& received);
   const BulkSample& take_sample();
   BulkSample& sample() { return sample_; }
   /// In words: paths, packets, window, ports and the machine, for a transfer that stands still.
