@@ -30,6 +30,8 @@ bool post_more(BulkSide& side, const BulkSettings& settings, std::uint64_t& next
   return true;
 }
 
+bool rests(const BulkSettings& settings) { return settings.rests || settings.real_time; }
+
 Error not_all_arrived(BulkSide& side, std::uint64_t sent) {
   return {ETIMEDOUT,
           "after half a minute not all of " + std::to_string(sent) + " messages are done: " + side.account()};
@@ -47,7 +49,7 @@ Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const Bu
   Time look = lib::steady_now(), looked = look, give_up = kNever;
   while (more || (*side)->credit() < next || (*side)->sample().messages < next) {
     if (more && !post_more(**side, settings, next)) return Error{EIO, "the device refuses to send"};
-    if (!(*side)->poll([] {}) && settings.real_time) rest_a_moment();
+    if (!(*side)->poll([] {}) && rests(settings)) rest_a_moment();
     const Time now = lib::steady_now();
     BulkSample& sample = (*side)->sample();
     sample.late_ns = std::max({sample.late_ns, (now - looked).count(), (*side)->peer_late_ns()});
@@ -83,7 +85,7 @@ Result<BulkSample> receive_bulk(int channel, const BulkSettings& settings) {
     side.post_receive();
   };
   for (Total total;;) {
-    if (!side.poll(take) && settings.real_time) rest_a_moment();
+    if (!side.poll(take) && rests(settings)) rest_a_moment();
     const Time now = lib::steady_now();
     late_ns = std::max(late_ns, (now - std::exchange(looked, now)).count());
     if (taken != told && side.post_credit(taken, late_ns) == 0) told = taken, late_ns = 0;

@@ -21,6 +21,7 @@ struct BulkSettings {
   std::uint32_t queue_us = 0;
   std::uint16_t evs = 0;        // of the QP; 0: the device's
   std::uint8_t spray_unit = 8;  // packets in a row on one EV, unless MRC_SPRAY_UNIT says otherwise
+  bool rests = false;           // an end that has nothing to do sleeps for a moment: many ends on few cores
   bool real_time = false;       // both ends before all other work of the machine, where they may
 };
 
