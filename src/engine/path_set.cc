@@ -45,11 +45,9 @@ void PathSet::note_sent(Time now, EvSlot s) {
   slot.due = Ticks(now);
 }
 
-/// It carried data and was never answered, although what left later by others was. With so many EVs that a
-/// round trip's packets have one each, it need not carry a second one even before that is known.
+/// It carried data and was never answered, although what left later by others was.
 bool PathSet::waits_for_proof(const Slot& slot, std::optional<Ticks> heard) const {
-  return slot.on_trial() &&
-         (rotation_.active() >= settings_.strict_trial_evs || (heard && heard->after(slot.due)));
+  return slot.on_trial() && heard && heard->after(slot.due);
 }
 
 // MRC-EV-013: an EV that owes its first answer is passed over while others can carry: a path that was dead

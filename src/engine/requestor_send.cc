@@ -101,8 +101,14 @@ std::optional<EvSlot> Requestor::choose_for_repair(Time now, PortMask room, EvSl
   PortMask others = room;
   others.remove(paths_.path(lost_on).port);
   const auto slot =
-      (others & paths_.usable_ports()).empty() ? std::nullopt : paths_.choose(now, others, lost_on, heard());
-  return slot ? slot : paths_.choose(now, room, lost_on, heard());
+      (others & paths_.usable_ports()).empty() ? std::nullopt : paths_.choose(now, others, lost_on, heard(now));
+  return slot ? slot : paths_.choose(now, room, lost_on, heard(now));
+}
+
+/// When what was answered last had left. Once many were answered, an EV that was not stands out anyway.
+std::optional<Ticks> Requestor::heard(Time now) const {
+  if (clock_.is_seasoned()) return Ticks(now);
+  return heard_any_ ? std::optional(heard_) : std::nullopt;
 }
 
 bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
@@ -110,7 +116,7 @@ bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
   if (!queue_.segmenting() && !may_start(queue_.to_start())) return false;
   if (flight_.outstanding() >= window_) return false;  // MRC-REQ-003
   if (!may_send(now, Time::min()) || !unit_fits() || !flight_.can_extend()) return false;
-  const auto slot = paths_.choose(now, room, {}, heard());
+  const auto slot = paths_.choose(now, room, {}, heard(now));
   if (!slot) return false;
   if (!owed()) progress_at_ = now;  // the ACK timeout runs from the first unanswered packet
   if (!queue_.segmenting()) queue_.start(flight_.next());

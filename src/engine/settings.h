@@ -17,7 +17,6 @@ struct PathSettings {
   std::uint8_t probes_to_return = 3;   // answers in a row that bring an ASSUMED_BAD EV back
   std::uint8_t max_probes_to_return = 48;  // for an EV that keeps failing while the others do not
   std::uint8_t trials_passed_over = 16;    // EVs that owe their first answer, at most so many per packet
-  std::uint8_t strict_trial_evs = 96;      // with so many in rotation an EV carries one packet until answered
   // Parts that can be switched off, to see what each is worth.
   bool skip_on_mark = true;         // an ECN mark makes its EV miss a turn
   bool skip_on_trim = true;         // and so does a trim inside the fabric

@@ -43,7 +43,6 @@ void read_paths(TableReader& r, engine::PathSettings& p) {
   r.number("probes_to_return", p.probes_to_return, 1);
   r.number("reshuffle_reach", p.reshuffle_reach);
   r.number("trials_passed_over", p.trials_passed_over);
-  r.number("strict_trial_evs", p.strict_trial_evs);
   r.flag("skip_on_mark", p.skip_on_mark);
   r.flag("skip_on_trim", p.skip_on_trim);
   sim::Ps flowlet = 0;
