@@ -114,7 +114,7 @@ const stories = {
 
   async huge(page) {
     assert.match(await page.textContent("#source"), /131,072 hosts · 8 planes · 2,097,152 links/);
-    await until(page, () => window.mrc.store.current.qps.length > 0 && window.mrc.store.current.cells?.load.some((x) => x > 0));
+    await until(page, () => window.mrc.store.current.qps.length > 0 && window.mrc.store.current.cells?.load.some((x) => x > 100));
     await shot(page, "huge");
     const told = () => page.evaluate(() => { const { view, topo } = window.mrc; return view.levels.isKnown(topo.find("p5.t0.300-p5.t1.77").link); });
     assert.equal(await told(), false);

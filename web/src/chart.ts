@@ -83,7 +83,7 @@ export class Chart {
   /** At most a few times a second: nobody reads faster. */
   update(now: number): void {
     if (now - this.drawnAt < 250) return;
-    this.drawnAt = now;
+    this.drawnAt = Math.min(now, performance.now());
     this.plot?.setData(this.data());
   }
 }

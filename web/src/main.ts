@@ -15,6 +15,7 @@ import { Drawn } from "./scene";
 import { Store } from "./store";
 import { heatBuckets, onTheme, scale, toggleTheme } from "./theme";
 
+const MOST_PAST = 16e6; // letters of frames that were before we came: more takes longer to load than it is worth
 const SIDE_EVERY_MS = 200; // the side is read, not watched
 
 function showFigures(f: Frame): void {
@@ -172,8 +173,15 @@ class Page {
   }
 
   async start(): Promise<void> {
-    const { first, end, source } = this.fabric;
-    if (end > first && source !== "recording") (await getFrames(end - 1, 1)).forEach((t) => this.store.preview(t));
+    const { end, source } = this.fabric;
+    let first = this.fabric.first;
+    if (end > first && source !== "recording") {
+      const [newest] = await getFrames(end - 1, 1);
+      if (newest) {
+        this.store.preview(newest);
+        first = Math.max(first, end - Math.ceil(MOST_PAST / newest.length));
+      }
+    }
     for (let known = first; known < end;) { // what was shown before we came
       const texts = await getFrames(known, 200);
       if (texts.length === 0) break;
@@ -181,6 +189,7 @@ class Page {
       known += texts.length;
     }
     this.store.goLive();
+    this.chart.update(Infinity);
     if (this.fabric.source === "recording" && this.store.texts.length > 0) this.controls.playFromStart();
     listen((text) => this.store.add(text), (open) => {
       const state = byId("link-state");
