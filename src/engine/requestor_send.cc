@@ -100,14 +100,17 @@ bool Requestor::send_repair(Time now, PortMask room, Transmit& out) {
 std::optional<EvSlot> Requestor::choose_for_repair(Time now, PortMask room, EvSlot lost_on) {
   PortMask others = room;
   others.remove(paths_.path(lost_on).port);
-  const auto slot =
-      (others & paths_.usable_ports()).empty() ? std::nullopt : paths_.choose(now, others, lost_on, heard(now));
+  const auto slot = (others & paths_.usable_ports()).empty()
+                        ? std::nullopt
+                        : paths_.choose(now, others, lost_on, heard(now));
   return slot ? slot : paths_.choose(now, room, lost_on, heard(now));
 }
 
-/// When what was answered last had left. Once many were answered, an EV that was not stands out anyway.
+/// When what was answered last had left. Once many were answered, an EV that was not stands out anyway; but
+/// not where each has several packets in flight, and a few would have to carry what was meant for all.
 std::optional<Ticks> Requestor::heard(Time now) const {
-  if (clock_.is_seasoned()) return Ticks(now);
+  constexpr int kPacketsPerEv = 2;
+  if (clock_.is_seasoned() && flight_.outstanding() <= kPacketsPerEv * paths_.size()) return Ticks(now);
   return heard_any_ ? std::optional(heard_) : std::nullopt;
 }
 
