@@ -1,4 +1,5 @@
 // What the requestor may and may not conclude: which round trips teach, and when a plane is to blame.
+#include <algorithm>
 #include <optional>
 
 #include "engine/script.h"
@@ -103,6 +104,12 @@ TEST_F(EvidenceTest, APlaneIsNotGivenUpForOnePathWhileItsOthersArrive) {
     if (EvSlot(i) == dead) continue;
     EXPECT_EQ(qp->paths().state(EvSlot(i)), EvState::good) << "EV " << i;
   }
+  // MRC-EV-014: nor does it have to answer first. Those that were heard since go on carrying.
+  post(8 * 4096);
+  const auto after = drain();
+  EXPECT_TRUE(std::any_of(after.begin(), after.end(), [](const Transmit& t) {
+    return t.envelope.port == PortId(1) && std::holds_alternative<wire::Write>(t.packet.body);
+  }));
 }
 
 // MRC-CC-020

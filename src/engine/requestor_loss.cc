@@ -110,7 +110,9 @@ void Requestor::lose_silent(Time now) {
   if (!heard_any_) return;
   while (const auto silent = paths_.poll_silent(now, heard_)) {
     const PortId port = paths_.path(silent->slot).port;
+    std::optional<TxOrder> left;  // what the silent EV swallowed last
     flight_.for_in_flight([&](Psn psn, const Record& r) {
+      if (r.slot == silent->slot.value) left = r.order;
       const bool of_plane = silent->plane && paths_.path(EvSlot(r.slot)).port == port &&
                             r.sent.age(now) > suspicion(EvSlot(r.slot));
       if (r.slot == silent->slot.value || of_plane) lose(now, psn, LossCause::silence);
@@ -118,7 +120,12 @@ void Requestor::lose_silent(Time now) {
     });
     paths_.note_bad(now, silent->slot, PathCause::silence);
     // Whoever sends little would lose a packet to each EV of a dead plane: another of its EVs is asked first.
-    silent->plane ? paths_.give_up_plane(now, port) : doubt_plane(now, port);
+    // Whoever sends much has heard from others of the plane since, and knows better.
+    if (silent->plane) {
+      paths_.give_up_plane(now, port);
+    } else if (!left || is_quiet(port, *left)) {
+      doubt_plane(now, port);
+    }
   }
 }
 
