@@ -30,7 +30,8 @@ TEST(Handle, DamageIsNamed) {
   EXPECT_THAT(check(bad).error().what, ::testing::HasSubstr("not OpenMRC's"));
   bad = good;
   bad.protocol = 9;
-  EXPECT_THAT(check(bad).error().what, ::testing::HasSubstr("speaks protocol 9, this one 1"));
+  EXPECT_THAT(check(bad).error().what,
+              ::testing::HasSubstr("speaks protocol 9, this one " + std::to_string(kProtocol)));
   for (auto spoil : {+[](Handle& h) { h.count = 0; }, +[](Handle& h) { h.count = 6; },
                      +[](Handle& h) { h.qps = 0; }, +[](Handle& h) { h.tcp_port = 0; }}) {
     bad = good;
