@@ -12,6 +12,7 @@
 #include <set>
 
 #include "lab/keeper.h"
+#include "lab/offspring.h"
 #include "lab/soft_nodes.h"
 
 namespace mrc::lab {
@@ -82,21 +83,14 @@ Result<Lab> Lab::start(const topo::Topology& topo, const LabSettings& settings) 
     if (!listening) return listening.error();
     listener = *std::move(listening);
   }
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno_error("socketpair");
-  Fd ours(ends[0]), theirs(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return errno_error("fork");
-  if (child == 0) {
-    ours.reset();
-    found(topo, settings, listener, theirs);
-  }
-  theirs.reset();
-  ::waitpid(child, nullptr, 0);
-  const auto ready = receive_answer(ours.get());
+  auto child = fork_with_channel();
+  if (!child) return child.error();
+  if (child->pid == 0) found(topo, settings, listener, child->channel);
+  ::waitpid(child->pid, nullptr, 0);
+  const auto ready = receive_answer(child->channel.get());
   if (!ready) return ready.error();
   if (ready->code != 0) return Error{ready->code, ready->text};
-  return Lab(std::move(ours));
+  return Lab(std::move(child->channel));
 }
 
 Result<Lab> Lab::find(const std::string& name) {

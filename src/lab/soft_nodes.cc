@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "lab/channel.h"
+#include "lab/offspring.h"
 #include "lab/switch_control.h"
 #include "lab/switch_loop.h"
 #include "lab/switch_plan.h"
@@ -49,20 +50,16 @@ Status serve(const Wiring& wiring, topo::Node node, int ready) {
 }
 
 Status start(const Wiring& wiring, topo::Node node) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno_error("socketpair");
-  Fd ours(ends[0]), theirs(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return errno_error("fork");
-  if (child == 0) {
-    ours.reset();
+  const auto child = fork_with_channel();
+  if (!child) return child.error();
+  const int channel = child->channel.get();
+  if (child->pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const auto served = serve(wiring, node, theirs.get());
-    if (!served) (void)send_answer(theirs.get(), {served.error().code, served.error().what, {}}, {});
+    const auto served = serve(wiring, node, channel);
+    if (!served) (void)send_answer(channel, {served.error().code, served.error().what, {}}, {});
     ::_exit(1);
   }
-  theirs.reset();
-  const auto answer = receive_answer(ours.get());
+  const auto answer = receive_answer(channel);
   if (!answer) return Error{EIO, "the switch of " + wiring.topology().name(node) + " died at once"};
   return answer->code == 0 ? Status(Done{}) : Error{answer->code, answer->text};
 }

@@ -7,6 +7,7 @@
 
 #include "lab/host_paths.h"
 #include "lab/lab.h"
+#include "lab/offspring.h"
 #include "view/pass_fd.h"
 
 namespace mrc::view {
@@ -38,16 +39,10 @@ LabNodes::LabNodes(const topo::Topology& topo, Fd guide, int guide_pid)
     : topo_(topo), guide_(std::move(guide)), guide_pid_(guide_pid), hosts_(topo.hosts()) {}
 
 Result<std::unique_ptr<LabNodes>> LabNodes::open(const std::string& lab, const topo::Topology& topo) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno_error("socketpair");
-  Fd ours(ends[0]), theirs(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return errno_error("fork");
-  if (child == 0) {
-    ours.reset();
-    guide(lab, topo, theirs.get());
-  }
-  return std::unique_ptr<LabNodes>(new LabNodes(topo, std::move(ours), child));
+  auto child = lab::fork_with_channel();
+  if (!child) return child.error();
+  if (child->pid == 0) guide(lab, topo, child->channel.get());
+  return std::unique_ptr<LabNodes>(new LabNodes(topo, std::move(child->channel), child->pid));
 }
 
 LabNodes::~LabNodes() {
