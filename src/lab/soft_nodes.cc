@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,8 +14,6 @@
 
 namespace mrc::lab {
 namespace {
-
-using port::errno_error;
 
 Result<std::vector<SoftPort>> open_ports(const Wiring& wiring, topo::Node node) {
   const topo::Topology& topo = wiring.topology();

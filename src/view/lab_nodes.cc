@@ -14,7 +14,6 @@ namespace mrc::view {
 namespace {
 
 using namespace std::chrono_literals;
-using port::errno_error;
 using port::Fd;
 
 constexpr auto kAskEvery = 250ms, kLookEvery = 1000ms;
