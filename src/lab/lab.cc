@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <set>
 
 #include "lab/keeper.h"
 #include "lab/offspring.h"
@@ -21,7 +20,7 @@ namespace {
 using port::errno_error;
 
 /// In the keeper: makes the fabric, says so to the starter, serves.
-Status keep(const topo::Topology& topo, const LabSettings& settings, int listener, Fd& starter) {
+Status keep(const topo::Topology& topo, const LabSettings& settings, Fd& listener, Fd& starter) {
   auto wiring = Wiring::make(topo, settings.wiring);
   if (!wiring) return wiring.error();
   if (auto started = start_soft_nodes(*wiring); !started) return started;
@@ -29,35 +28,29 @@ Status keep(const topo::Topology& topo, const LabSettings& settings, int listene
   if (auto done = faults.set_up(); !done) return done;
   if (auto said = send_answer(starter.get(), {}, {}); !said) return said;
   if (!settings.owned) starter.reset();
-  Keeper(*wiring, faults).run(listener, starter.get());
+  Keeper keeper(*wiring, faults);
+  keeper.run(listener.get(), starter.get());
+  listener.reset();  // before the clients hear of the end: then the name is free
   return Done{};
 }
 
 /// The keeper may outlive its starter: it holds none of its pipes, files and terminals.
-void let_go_of_the_rest(bool owned, std::set<int> keep) {
+void let_go_of_the_rest(bool owned, std::set<int> needed) {
   Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd <= (owned ? 1 : 2); ++fd) ::dup2(nothing.get(), fd);
   nothing.reset();
-  keep.insert(2);
-  keep.erase(-1);
-  unsigned first = 3;
-  for (const int fd : keep) {
-    if (first < static_cast<unsigned>(fd)) ::close_range(first, static_cast<unsigned>(fd) - 1, 0);
-    first = static_cast<unsigned>(fd) + 1;
-  }
-  ::close_range(first, ~0u, 0);
+  hold_only(std::move(needed));
 }
 
 /// In the first child: becomes a keeper's parent, whose only child is the first process of its namespace.
-[[noreturn]] void found(const topo::Topology& topo, const LabSettings& settings, const Fd& listener,
-                        Fd& starter) {
+[[noreturn]] void found(const topo::Topology& topo, const LabSettings& settings, Fd& listener, Fd& starter) {
   ::setsid();
   let_go_of_the_rest(settings.owned, {listener.get(), starter.get()});
   Status done = become_keeper();
   if (done) {
     const pid_t keeper = ::fork();
     if (keeper > 0) ::_exit(0);
-    if (keeper == 0) done = keep(topo, settings, listener.get(), starter);
+    if (keeper == 0) done = keep(topo, settings, listener, starter);
     if (keeper < 0) done = errno_error("fork");
   }
   if (!done) (void)send_answer(starter.get(), {done.error().code, done.error().what, {}}, {});

@@ -15,4 +15,14 @@ Result<Offspring> fork_with_channel() {
   return Offspring{child, std::move(child == 0 ? childs : parents)};
 }
 
+void hold_only(std::set<int> descriptors) {
+  unsigned first = 3;
+  for (const int fd : descriptors) {
+    if (fd < 3) continue;
+    if (first < static_cast<unsigned>(fd)) ::close_range(first, static_cast<unsigned>(fd) - 1, 0);
+    first = static_cast<unsigned>(fd) + 1;
+  }
+  ::close_range(first, ~0u, 0);
+}
+
 }  // namespace mrc::lab

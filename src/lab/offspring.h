@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <set>
+
 #include "port/fd.h"
 
 namespace mrc::lab {
@@ -13,5 +15,8 @@ struct Offspring {
 };
 
 Result<Offspring> fork_with_channel();
+
+/// In a child: closes all descriptors but these and the standard three.
+void hold_only(std::set<int> descriptors);
 
 }  // namespace mrc::lab

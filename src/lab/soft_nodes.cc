@@ -36,6 +36,7 @@ Result<std::vector<SoftPort>> open_ports(const Wiring& wiring, topo::Node node) 
 Status serve(const Wiring& wiring, topo::Node node, int ready) {
   const topo::Topology& topo = wiring.topology();
   if (auto entered = enter_network_namespace(wiring.space(node)); !entered) return entered;
+  hold_only({ready});  // not the lab's name, which shall be free when its keeper ends
   auto ports = open_ports(wiring, node);
   if (!ports) return ports.error();
   auto control = SwitchControl::open(switch_control_name(topo.name(node)));
