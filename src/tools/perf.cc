@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "tools/commands.h"
+#include "topo/spec.h"
 
 namespace mrc::tools {
 namespace {
@@ -51,6 +52,8 @@ int run_perf(const PerfOptions& o) {
   const int roles = !o.listen.empty() + !o.connect.empty() + o.local;
   if (roles != 1) return complain({EINVAL, "say one of --listen ADDRESS, --connect HOST and --local"});
   if (o.latency && o.size == 0) return complain({EINVAL, "a ping-pong needs at least one byte"});
+  if (o.rate != 0 && (o.latency || o.verify))
+    return complain({EINVAL, "--rate is for writes in a stream: not with --latency or --verify"});
   if (o.local) return run_local(o);
   if (!o.connect.empty()) return measure(o);
   const auto served = perf_serve(o);
@@ -79,6 +82,14 @@ Run perf(CLI::App& app) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4} << 30));
   app.add_option("--qps", o->qps, "queue pairs (1)")->check(CLI::Range(1, kMaxQps));
   app.add_option("--seconds", o->seconds, "how long (2)")->check(CLI::Range(0.01, 86400.0));
+  app.add_option_function<std::string>(
+      "--rate",
+      [o](const std::string& text) {
+        const auto rate = topo::parse_rate(text);
+        if (!rate) throw CLI::ValidationError("--rate", rate.error().what);
+        o->rate = *rate;
+      },
+      "write no faster than this, such as 20M, and sleep in between: a load beside other work");
   app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (8); 1 is the conformant mode")
       ->check(CLI::Range(1, 64));
   app.add_option("--mtu", o->mtu, "path MTU (4096)")->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
@@ -90,7 +101,7 @@ Run perf(CLI::App& app) {
   app.add_flag("--json", o->json, "one JSON object");
   app.add_flag("--quiet", o->quiet, "no progress on the terminal");
   app.footer(
-      "Both ends take the same --size, --depth, --memory, --qps, --latency, --imm and --verify.\n"
+      "Both ends take the same --size, --depth, --memory, --qps, --latency, --imm, --verify and --rate.\n"
       "Example: mrc perf --listen 10.0.0.2    and    mrc perf --connect 10.0.0.2 --size 1M --json\n"
       "Example: mrc perf --local --latency --size 8");
   return [o] { return run_perf(*o); };

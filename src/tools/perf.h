@@ -20,6 +20,7 @@ struct PerfOptions {
   std::uint64_t memory = 1 << 20;  // bytes that writes go round in, whatever their number
   std::uint32_t qps = 1;
   double seconds = 2;
+  std::uint64_t rate = 0;  // bits per second of all QPs; 0: as fast as they go
   std::uint32_t spray_unit = 8;
   std::uint32_t mtu = 4096;
   std::string cc;  // as in MRC_CC

@@ -1,8 +1,7 @@
-// The measurements: writes as fast as they go, ping-pong, and rounds in which every byte is compared.
+// The measurements, one end each; ping-pong, and rounds in which every byte is compared.
 #include <netdb.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +10,7 @@
 #include <cstring>
 
 #include "lib/progress.h"
-#include "tools/perf_side.h"
+#include "tools/perf_flood.h"
 
 namespace mrc::tools {
 namespace {
@@ -26,14 +25,6 @@ double cpu_seconds() {
   };
   return s(u.ru_utime) + s(u.ru_stime);
 }
-double seconds(Duration d) { return static_cast<double>(d.count()) * 1e-9; }
-Time after(double s) { return steady_now() + Duration(static_cast<std::int64_t>(s * 1e9)); }
-
-Error failed(const ibv_wc& wc) {
-  return {EIO,
-          std::string("a write failed: ") + ibv_wc_status_str(wc.status) + " (is the peer still there?)"};
-}
-
 /// The address by which this host reaches another: where the device must be.
 Result<std::string> address_toward(const std::string& host, const std::string& service) {
   addrinfo hints{}, *found = nullptr;
@@ -56,98 +47,6 @@ Result<std::string> address_toward(const std::string& host, const std::string& s
   return std::string(text);
 }
 
-/// Shows how it goes, once a second, on a terminal.
-class Ticker {
- public:
-  explicit Ticker(const PerfOptions& o) : on_(!o.quiet && !o.json && ::isatty(STDERR_FILENO)) {}
-  void tick(Time now, std::uint64_t writes, std::uint64_t size) {
-    if (!on_ || now < next_) return;
-    if (last_ != Time{}) {
-      const double s = seconds(now - last_);
-      const double rate = static_cast<double>(writes - writes_) / s;
-      std::fprintf(stderr, "\r%8.2f Gb/s %8.3f M writes/s ", rate * static_cast<double>(size) * 8e-9,
-                   rate * 1e-6);
-    }
-    last_ = now;
-    writes_ = writes;
-    next_ = now + 1s;
-  }
-  ~Ticker() {
-    if (on_) std::fputs("\r\33[K", stderr);
-  }
-
- private:
-  bool on_;
-  Time last_{}, next_{};
-  std::uint64_t writes_ = 0;
-};
-
-/// Posts on one QP: how far it is, and how many of its writes a completion stands for.
-struct Lane {
-  std::uint32_t posted = 0, in_flight = 0;
-};
-
-Status flood(PerfSide& side, PerfResult& r) {
-  const PerfOptions& o = side.options();
-  const std::uint32_t depth = o.depth;
-  const std::uint32_t every = std::max(1u, depth / 4);  // one completion for so many writes
-  std::vector<Lane> lanes(o.qps);
-  std::array<ibv_wc, 16> wcs;
-  Ticker ticker(o);
-  const Time start = steady_now(), end = after(o.seconds);
-  bool stop = false;
-  std::uint64_t outstanding = 0;
-  const auto fill = [&](std::uint32_t q) -> int {
-    Lane& lane = lanes[q];
-    while (!stop && lane.in_flight + 1 <= depth) {
-      const bool signaled = (lane.posted + 1) % every == 0;
-      if (const int error = side.post(q, lane.posted % depth, lane.posted % depth, signaled); error != 0)
-        return error;
-      ++lane.posted;
-      ++lane.in_flight;
-      ++outstanding;
-    }
-    return 0;
-  };
-  for (std::uint32_t q = 0; q < o.qps; ++q) {
-    if (const int error = fill(q); error != 0)
-      return Error{error, std::string("post: ") + std::strerror(error)};
-  }
-  while (!stop || outstanding >= std::uint64_t{every} * o.qps) {
-    const int n = side.poll(wcs);
-    for (int i = 0; i < n; ++i) {
-      if (wcs[static_cast<std::size_t>(i)].status != IBV_WC_SUCCESS)
-        return failed(wcs[static_cast<std::size_t>(i)]);
-      const auto q = static_cast<std::uint32_t>(wcs[static_cast<std::size_t>(i)].wr_id);
-      lanes[q].in_flight -= every;
-      outstanding -= every;
-      r.writes += every;
-      if (fill(q) != 0) return Error{EIO, "post failed"};
-    }
-    const Time now = steady_now();
-    if (now >= end) {
-      if (!stop) r.elapsed = seconds(now - start), r.bytes = r.writes * o.size, stop = true;
-      if (now >= end + 10s) break;
-    }
-    if (!stop) ticker.tick(now, r.writes, o.size);
-  }
-  r.writes = o.size == 0 ? r.writes : r.bytes / o.size;
-  return Done{};
-}
-
-/// The side that is written to polls, so that its thread and not the progress thread takes packets in.
-Status absorb(PerfSide& side) {
-  const PerfOptions& o = side.options();
-  std::array<ibv_wc, 16> wcs;
-  for (std::uint32_t spins = 0; (++spins & 1023) != 0 || !side.peer_waits();) {
-    const int n = side.poll(wcs);
-    for (int i = 0; i < n; ++i) {
-      if (o.imm) side.post_receives(static_cast<std::uint32_t>(wcs[static_cast<std::size_t>(i)].wr_id), 1);
-    }
-  }
-  return Done{};
-}
-
 /// Waits for the peer's number in our slot. A write's last byte is placed when the whole packet is.
 bool await_number(PerfSide& side, std::uint8_t number, Time deadline) {
   std::array<ibv_wc, 4> wcs;
@@ -164,7 +63,7 @@ bool await_number(PerfSide& side, std::uint8_t number, Time deadline) {
 
 Status ping(PerfSide& side, PerfResult& r) {
   const PerfOptions& o = side.options();
-  const Time start = steady_now(), end = after(o.seconds);
+  const Time start = steady_now(), end = time_after(o.seconds);
   std::uint8_t* last = side.slot(0, 1 % o.depth) + o.size - 1;
   std::uint8_t number = 0;
   for (Time now = start; now < end; ++r.writes) {
@@ -176,7 +75,7 @@ Status ping(PerfSide& side, PerfResult& r) {
     r.half_rtts.push_back((then - now).count() / 2);
     now = then;
   }
-  r.elapsed = seconds(steady_now() - start);
+  r.elapsed = in_seconds(steady_now() - start);
   r.bytes = r.writes * o.size;
   std::sort(r.half_rtts.begin(), r.half_rtts.end());
   return Done{};
@@ -231,7 +130,7 @@ Status one_round(PerfSide& side) {
     const int n = side.poll(wcs);
     for (int i = 0; i < n; ++i, --left) {
       if (wcs[static_cast<std::size_t>(i)].status != IBV_WC_SUCCESS)
-        return failed(wcs[static_cast<std::size_t>(i)]);
+        return write_failed(wcs[static_cast<std::size_t>(i)]);
     }
   }
   return Done{};
@@ -240,12 +139,12 @@ Status one_round(PerfSide& side) {
 /// Rounds: everything is painted, written, and compared by the peer. Only the writing counts as time.
 Status verified_rounds(PerfSide& side, PerfResult& r) {
   const PerfOptions& o = side.options();
-  const Time end = after(o.seconds);
+  const Time end = time_after(o.seconds);
   for (std::uint64_t round = 1;; ++round) {
     paint(side, round);
     const Time start = steady_now();
     if (auto done = one_round(side); !done) return done;
-    r.elapsed += seconds(steady_now() - start);
+    r.elapsed += in_seconds(steady_now() - start);
     r.writes += std::uint64_t{o.qps} * o.depth;
     r.bytes = r.writes * o.size;
     const double more[] = {steady_now() < end ? static_cast<double>(round) : -static_cast<double>(round)};
@@ -301,7 +200,7 @@ Status perf_serve(const PerfOptions& options) {
                                          : absorb(**side);
   if (!served) return served;
   const lib::DeviceCounters c = (*side)->counters();
-  const double ours[] = {(cpu_seconds() - cpu) / seconds(steady_now() - start) * 100,
+  const double ours[] = {(cpu_seconds() - cpu) / in_seconds(steady_now() - start) * 100,
                          static_cast<double>(c.received), static_cast<double>(c.duplicates),
                          static_cast<double>(c.refused), static_cast<double>(c.overrun)};
   double theirs[5] = {};
@@ -326,7 +225,7 @@ Result<PerfResult> perf_measure(const PerfOptions& options) {
                       : options.verify ? verified_rounds(**side, r)
                                        : flood(**side, r);
   if (!done) return done.error();
-  r.cpu_percent = (cpu_seconds() - cpu) / seconds(steady_now() - start) * 100;
+  r.cpu_percent = (cpu_seconds() - cpu) / in_seconds(steady_now() - start) * 100;
   r.counters = (*side)->counters();
   double theirs[5] = {};
   const double ours[5] = {};

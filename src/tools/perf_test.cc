@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "tools/run_mrc.h"
 
@@ -43,8 +44,19 @@ TEST_F(Perf, SmallWritesInTheConformantMode) {
   EXPECT_NE(o.out.find("spray unit 1, iCRC on"), std::string::npos) << o.out;
 }
 
+TEST_F(Perf, ARateIsNotExceeded) {
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18812", "--seconds", "0.3", "--size", "4K",
+                             "--depth", "8", "--rate", "10M", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const auto figure = nlohmann::json::parse(o.out);
+  EXPECT_GT(figure.value("gbps", 0.0), 0);
+  EXPECT_LE(figure.value("gbps", 1.0), 0.0102);  // and the first write, which is due at once
+}
+
 TEST_F(Perf, NonsenseIsRefusedWithASentence) {
   EXPECT_NE(run_mrc({"perf"}).err.find("--listen ADDRESS"), std::string::npos);
+  EXPECT_NE(run_mrc({"perf", "--local", "--rate", "10M", "--verify"}).err.find("--rate"), std::string::npos);
+  EXPECT_NE(run_mrc({"perf", "--local", "--rate", "fast"}).status, 0);
   const Outcome o = run_mrc({"perf", "--listen", "192.0.2.1"});
   EXPECT_EQ(o.status, 1);
   EXPECT_NE(o.err.find("no interface of this host has the address 192.0.2.1"), std::string::npos) << o.err;

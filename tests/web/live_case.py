@@ -19,8 +19,10 @@ class LiveCase(unittest.TestCase):
         if up.returncode != 0:
             raise RuntimeError(up.stderr)
         cls.addClassCleanup(subprocess.run, [MRC, "lab", "down", "--name", cls.lab], capture_output=True, timeout=120)
-        listener = cls.start("h1", MRC, "perf", "--listen", "fd4d:5243:0:1::1", "--size", "16K", "--depth", "4", "--seconds", "600")
-        cls.start("h0", MRC, "perf", "--connect", "fd4d:5243:0:1::1", "--size", "16K", "--depth", "4", "--seconds", "600")
+        # At a rate: ends that poll without rest would take both cores from everybody who looks at them.
+        traffic = ("--size", "16K", "--depth", "4", "--seconds", "600", "--rate", "40M")
+        listener = cls.start("h1", MRC, "perf", "--listen", "fd4d:5243:0:1::1", *traffic)
+        cls.start("h0", MRC, "perf", "--connect", "fd4d:5243:0:1::1", *traffic)
         assert listener.poll() is None
 
     @classmethod

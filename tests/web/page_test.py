@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+from live_case import LiveCase
 from server_for_test import MRC, ROOT, Server
 
 WORK = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/web").resolve()
@@ -59,6 +60,13 @@ class Page(unittest.TestCase):
     def test_the_page_is_small(self):
         size = sum(p.stat().st_size for p in (WORK / "dist").rglob("*") if p.is_file())
         self.assertLess(size, 1_000_000)
+
+
+class PageOfALab(LiveCase):
+    setUp, run_story = Page.setUp, Page.run_story
+
+    def test_queue_pairs_of_programs_and_a_cable_broken_by_a_click(self):
+        self.run_story("lab", "--lab", self.lab)
 
 
 if __name__ == "__main__":

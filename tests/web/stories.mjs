@@ -138,14 +138,24 @@ const stories = {
     await until(page, () => window.mrc.store.current.qps.some((q) => q.rate > 0 && q.rtt_ns > 0));
     await until(page, () => document.querySelectorAll("#evs button").length >= 64);
     const link = "p0.t0.0-p0.t1.0";
+    /** What the cable carries from h0's T0, beside what all carry together. */
+    const carries = (some) => until(page, ([n, some]) => {
+      const m = window.mrc, f = m.store.current, up = 2 * m.topo.find(n).link;
+      return f.load[up] > 0 === some && f.total.goodput > 1e6;
+    }, [link, some]);
+    await carries(true);
     await click(page, link);
+    assert.equal(await page.textContent("#card h3"), link);
     await page.click("#card .primary");
-    await until(page, () => window.mrc.view.levels.faults.size === 1 && window.mrc.store.current.qps.some((q) => q.counts[2] > 0));
+    await until(page, () => window.mrc.view.levels.faults.size === 1);
+    await carries(false);
+    await until(page, () => window.mrc.store.current.qps.some((q) => q.counts[2] > 0));
     await page.hover("#evs button >> nth=0");
     await until(page, () => window.mrc.view.path.length === 4);
     await shot(page, "lab");
     await page.keyboard.press("Shift+H");
     await until(page, () => window.mrc.view.levels.faults.size === 0);
+    await carries(true);
   },
 
   async recording(page) {

@@ -1,0 +1,162 @@
+#include "tools/perf_flood.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace mrc::tools {
+namespace {
+
+using lib::steady_now;
+using Completions = std::array<ibv_wc, 16>;
+
+/// Shows how it goes, once a second, on a terminal.
+class Ticker {
+ public:
+  explicit Ticker(const PerfOptions& o) : on_(!o.quiet && !o.json && ::isatty(STDERR_FILENO)) {}
+  void tick(Time now, std::uint64_t writes, std::uint64_t size) {
+    if (!on_ || now < next_) return;
+    if (last_ != Time{}) {
+      const double s = in_seconds(now - last_);
+      const double rate = static_cast<double>(writes - writes_) / s;
+      std::fprintf(stderr, "\r%8.2f Gb/s %8.3f M writes/s ", rate * static_cast<double>(size) * 8e-9,
+                   rate * 1e-6);
+    }
+    last_ = now;
+    writes_ = writes;
+    next_ = now + 1s;
+  }
+  ~Ticker() {
+    if (on_) std::fputs("\r\33[K", stderr);
+  }
+
+ private:
+  bool on_;
+  Time last_{}, next_{};
+  std::uint64_t writes_ = 0;
+};
+
+/// An end with a rate leaves the core to others: until it is back, the device's own thread does what is due.
+void rest() {
+  constexpr timespec kTick{0, 2'000'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kTick, nullptr);
+}
+
+/// Posts on one QP: how far it is, and how many of its writes a completion stands for.
+struct Lane {
+  std::uint32_t posted = 0, in_flight = 0;
+};
+
+class Flood {
+ public:
+  explicit Flood(PerfSide& side)
+      : side_(side), o_(side.options()), every_(std::max(1u, o_.depth / 4)), lanes_(o_.qps) {}
+
+  Status run(PerfResult& r);
+
+ private:
+  int fill(std::uint32_t q);
+  int fill_all();
+  Status take(const ibv_wc& wc, PerfResult& r);
+  /// How many writes may have been posted by now, over all QPs.
+  std::uint64_t due(Time now) const {
+    return static_cast<std::uint64_t>(in_seconds(now - start_) * static_cast<double>(o_.rate) / 8 /
+                                      static_cast<double>(std::max<std::uint64_t>(o_.size, 1))) +
+           1;
+  }
+
+  PerfSide& side_;
+  const PerfOptions& o_;
+  const std::uint32_t every_;  // one completion for so many writes
+  std::vector<Lane> lanes_;
+  const Time start_ = steady_now();
+  std::uint64_t outstanding_ = 0, posted_ = 0, due_ = ~std::uint64_t{0};
+  bool stop_ = false;
+};
+
+int Flood::fill(std::uint32_t q) {
+  Lane& lane = lanes_[q];
+  while (!stop_ && lane.in_flight < o_.depth && posted_ < due_) {
+    const bool signaled = (lane.posted + 1) % every_ == 0;
+    if (const int error = side_.post(q, lane.posted % o_.depth, lane.posted % o_.depth, signaled); error != 0)
+      return error;
+    ++lane.posted;
+    ++lane.in_flight;
+    ++outstanding_;
+    ++posted_;
+  }
+  return 0;
+}
+
+int Flood::fill_all() {
+  int error = 0;
+  for (std::uint32_t q = 0; q < o_.qps && error == 0; ++q) error = fill(q);
+  return error;
+}
+
+Status Flood::take(const ibv_wc& wc, PerfResult& r) {
+  if (wc.status != IBV_WC_SUCCESS) return write_failed(wc);
+  const auto q = static_cast<std::uint32_t>(wc.wr_id);
+  lanes_[q].in_flight -= every_;
+  outstanding_ -= every_;
+  r.writes += every_;
+  return fill(q) == 0 ? Status(Done{}) : Error{EIO, "post failed"};
+}
+
+Status Flood::run(PerfResult& r) {
+  const Time end = start_ + Duration(static_cast<std::int64_t>(o_.seconds * 1e9));
+  Completions wcs;
+  Ticker ticker(o_);
+  if (o_.rate != 0) due_ = due(start_);
+  if (const int error = fill_all(); error != 0)
+    return Error{error, std::string("post: ") + std::strerror(error)};
+  while (!stop_ || outstanding_ >= std::uint64_t{every_} * o_.qps) {
+    const int n = side_.poll(wcs);
+    for (int i = 0; i < n; ++i) {
+      if (auto taken = take(wcs[static_cast<std::size_t>(i)], r); !taken) return taken;
+    }
+    const Time now = steady_now();
+    if (now >= end) {
+      if (!stop_) r.elapsed = in_seconds(now - start_), r.bytes = r.writes * o_.size, stop_ = true;
+      if (now >= end + 10s) break;
+    }
+    if (!stop_) ticker.tick(now, r.writes, o_.size);
+    if (o_.rate == 0) continue;
+    due_ = due(now);
+    if (fill_all() != 0) return Error{EIO, "post failed"};
+    if (n == 0) rest();
+  }
+  r.writes = o_.size == 0 ? r.writes : r.bytes / o_.size;
+  return Done{};
+}
+
+}  // namespace
+
+Error write_failed(const ibv_wc& wc) {
+  return {EIO,
+          std::string("a write failed: ") + ibv_wc_status_str(wc.status) + " (is the peer still there?)"};
+}
+
+Status flood(PerfSide& side, PerfResult& r) { return Flood(side).run(r); }
+
+// It polls, so that its thread and not the progress thread takes packets in; unless there is a rate.
+Status absorb(PerfSide& side) {
+  const PerfOptions& o = side.options();
+  const std::uint32_t look_every = o.rate == 0 ? 1024 : 1;
+  Completions wcs;
+  for (std::uint32_t spins = 1; spins % look_every != 0 || !side.peer_waits(); ++spins) {
+    const int n = side.poll(wcs);
+    for (int i = 0; i < n; ++i) {
+      if (o.imm) side.post_receives(static_cast<std::uint32_t>(wcs[static_cast<std::size_t>(i)].wr_id), 1);
+    }
+    if (o.rate != 0 && n == 0) rest();
+  }
+  return Done{};
+}
+
+}  // namespace mrc::tools
