@@ -45,6 +45,10 @@ class Fields {
     if (found == values_.end() || !number(found->second, most, value)) missing_ = name;
     return value;
   }
+  /// Of testers that don't ask for it.
+  std::uint64_t take_if_there(const char* name, std::uint64_t most) {
+    return values_.count(name) > 0 ? take(name, most) : 0;
+  }
   std::string text(const char* name) { return std::string(values_[name]); }
   const std::string& missing() const { return missing_; }
 
@@ -72,7 +76,8 @@ std::string to_text(const ConnectRequest& r) {
   return "connect address=" + r.tester + word("qpn", t.qpn.value) + word("psn", t.psn.value()) +
          word("mtu", t.mtu) + word("mpr", t.mpr) + word("max_wimm", t.max_wimm) + word("timeout", t.timeout) +
          word("linear", t.linear_retries) + word("exponential", t.exponential_retries) +
-         word("receives", t.receives) + word("controlled", t.controlled);
+         word("receives", t.receives) + word("controlled", t.controlled) +
+         word("window", t.congestion.window) + word("base_rtt", t.congestion.base_rtt);
 }
 
 Result<ConnectRequest> parse_connect(std::string_view words) {
@@ -89,6 +94,8 @@ Result<ConnectRequest> parse_connect(std::string_view words) {
   r.terms.exponential_retries = static_cast<std::uint8_t>(f.take("exponential", 25));
   r.terms.receives = static_cast<std::uint16_t>(f.take("receives", 1024));
   r.terms.controlled = f.take("controlled", 1) != 0;
+  r.terms.congestion.window = static_cast<std::uint32_t>(f.take_if_there("window", 1 << 30));
+  r.terms.congestion.base_rtt = static_cast<std::uint32_t>(f.take_if_there("base_rtt", 1'000'000'000));
   if (!f.missing().empty()) return Error{EPROTO, "connect: " + f.missing() + " is missing or out of range"};
   return r;
 }

@@ -26,7 +26,7 @@ enum class Role : std::uint8_t { responder, requestor };
 std::string_view name(Role role);
 
 struct Needs {
-  bool post = false, completions = false, memory = false, deny = false;
+  bool post = false, completions = false, memory = false, deny = false, congestion = false;
 };
 
 struct Check {
@@ -49,6 +49,7 @@ std::span<const Check> sending_checks();
 std::span<const Check> repair_checks();
 std::span<const Check> completion_checks();
 std::span<const Check> path_checks();
+std::span<const Check> congestion_checks();
 /// All of them, in the order in which they run.
 std::vector<Check> all_checks();
 

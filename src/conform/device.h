@@ -11,9 +11,19 @@
 #include "base/ids.h"
 #include "base/psn.h"
 #include "base/result.h"
+#include "engine/nscc_config.h"
 #include "engine/types.h"
 
 namespace mrc::conform {
+
+/// Congestion control that a check asks for: "uet-1.0-nscc" with this maximum window and base RTT, and what
+/// the published defaults make of them.
+struct CongestionTerms {
+  std::uint32_t window = 0;    // bytes; 0: no window but MPR
+  std::uint32_t base_rtt = 0;  // ns
+
+  engine::NsccConfig profile(std::uint16_t path_mtu) const;
+};
 
 /// What the tester tells the device about its own end, and asks of the QP that meets it.
 struct Terms {
@@ -26,6 +36,7 @@ struct Terms {
   std::uint8_t linear_retries = 2, exponential_retries = 2;
   std::uint16_t receives = 64;  // posted for our immediates before we begin
   bool controlled = false;      // with EVs that Device::deny can name
+  CongestionTerms congestion;
 };
 
 /// What the device tells the tester.
@@ -44,8 +55,9 @@ struct Abilities {
   bool fresh = false;  // a new QP for each check
   bool post = false;   // writes on demand
   bool completions = false;
-  bool memory = false;  // reads back what was placed
-  bool deny = false;    // a controller's word on an EV
+  bool memory = false;      // reads back what was placed
+  bool deny = false;        // a controller's word on an EV
+  bool congestion = false;  // CC profiles of our choice
 };
 
 struct PostedWrite {

@@ -73,10 +73,14 @@ wire::Sack Receiver::report(Ev ev) {
 }
 
 void Receiver::sack(const Arrival& trigger, wire::SackMark mark) {
+  sack(trigger, [mark](wire::Sack& s) { s.mark = mark; });
+}
+
+void Receiver::sack(const Arrival& trigger, const std::function<void(wire::Sack&)>& change) {
   wire::Sack s = report(trigger.ev);
   s.ack_psn_offset = static_cast<std::int16_t>(bench_.target().psn + trigger.psn - s.cack_psn);
-  s.mark = mark;
   s.echo = trigger.write.timestamp;
+  change(s);
   bench_.send(s, s.cack_psn, bench_.target().qpn, kControl);
 }
 

@@ -35,6 +35,8 @@ class Receiver {
 
   void place(const Arrival& arrival);
   void sack(const Arrival& trigger, wire::SackMark mark = wire::SackMark::none);
+  /// One that says something else.
+  void sack(const Arrival& trigger, const std::function<void(wire::Sack&)>& change);
   void nack(const Arrival& about, wire::NackReason reason);
   /// A Transport ACK of every message that is whole, or of so many with a syndrome of choice.
   void acknowledge();

@@ -16,6 +16,7 @@ std::string lacking(const Needs& needs, const Abilities& has) {
   need(needs.completions, has.completions, "completions");
   need(needs.memory, has.memory, "reading memory");
   need(needs.deny, has.deny, "denying an EV");
+  need(needs.congestion, has.congestion, "a CC profile of the tester's choice");
   return what.empty() ? what : "needs " + what + " at the device: run `mrc conform device` there";
 }
 
@@ -39,8 +40,9 @@ std::string_view name(Role role) { return role == Role::responder ? "responder" 
 
 std::vector<Check> all_checks() {
   std::vector<Check> all;
-  for (const auto table : {format_checks(), sack_checks(), window_checks(), access_checks(), message_checks(),
-                           sending_checks(), repair_checks(), completion_checks(), path_checks()}) {
+  for (const auto table :
+       {format_checks(), sack_checks(), window_checks(), access_checks(), message_checks(), sending_checks(),
+        repair_checks(), completion_checks(), path_checks(), congestion_checks()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "engine/nscc.h"
+
 namespace mrc::conform {
 namespace {
 
@@ -16,7 +18,7 @@ nic::testing::HostOptions host_options(const SelfOptions& o) {
   nic::testing::HostOptions h;
   h.ports = 1;
   h.evs = o.evs;
-  h.window = std::uint64_t{1} << 30;  // congestion control has its own tests: here the window is MPR's alone
+  h.window = std::uint64_t{1} << 30;  // of a QP without a CC profile: MPR alone holds it
   h.limits.packets_in_flight = 65536;
   return h;
 }
@@ -54,6 +56,7 @@ Result<Target> SelfDevice::connect(const Terms& wanted) {
   s.requestor.exponential_retries = terms.exponential_retries;
   const Target target{{}, s.send_psn, rkey(), va(), 1 << 20, terms.mtu, c.mpr_dest, c.max_wimm_dest};
   if (options_.adjust) options_.adjust(c, s, terms);
+  use_congestion(terms, c);
   qp_ = nic.create_qp({.pd = nic::PdId(1),
                        .send_cq = &station_->host.cq,
                        .recv_cq = &station_->host.cq,
@@ -67,6 +70,17 @@ Result<Target> SelfDevice::connect(const Terms& wanted) {
   Target named = target;
   named.qpn = qp_->qpn;
   return named;
+}
+
+void SelfDevice::use_congestion(const Terms& terms, nic::QpConnect& c) {
+  if (terms.congestion.window == 0) return;
+  c.cc_profile = 1;
+  const engine::NsccConfig profile = terms.congestion.profile(terms.mtu);
+  station_->host.windows.of_profile = [this, profile](const nic::CongestionRequest& request) {
+    std::unique_ptr<engine::Congestion> made =
+        std::make_unique<engine::Nscc>(profile, request.hints, request.seed);
+    return options_.congestion ? options_.congestion(std::move(made)) : std::move(made);
+  };
 }
 
 Status SelfDevice::post(const std::vector<PostedWrite>& writes) {

@@ -16,6 +16,8 @@ struct SelfOptions {
   int evs = 16;
   /// Last word on how the QP is made.
   std::function<void(nic::QpConnect&, nic::QpSend&, Terms&)> adjust;
+  /// Around the congestion control of a QP that has one.
+  std::function<std::unique_ptr<engine::Congestion>(std::unique_ptr<engine::Congestion>)> congestion;
   /// Between the NIC and the wire.
   std::function<std::unique_ptr<port::Port>(std::unique_ptr<port::Port>)> wrap;
 };
@@ -25,7 +27,7 @@ class SelfDevice : public Device, public Edge {
   explicit SelfDevice(const SelfOptions& options = {});
 
   // Device
-  Abilities abilities() const override { return {true, true, true, true, true}; }
+  Abilities abilities() const override { return {true, true, true, true, true, true}; }
   Result<Target> connect(const Terms& terms) override;
   Status post(const std::vector<PostedWrite>& writes) override;
   Result<std::vector<Completed>> completions() override;
@@ -43,6 +45,7 @@ class SelfDevice : public Device, public Edge {
   RKey rkey() const { return station_->host.key; }
 
  private:
+  void use_congestion(const Terms& terms, nic::QpConnect& c);
   void turn();
 
   SelfOptions options_;

@@ -152,8 +152,9 @@ nic::PathTable NicDevice::make_auto_paths() {
 std::unique_ptr<engine::Congestion> NicDevice::make(const nic::CongestionRequest& request) {
   const auto named = cc_profiles_.find(request.cc_profile);
   if (request.cc_profile != 0 && named != cc_profiles_.end()) {
-    if (auto made = engine::make_congestion(named->second, request.hints, request.seed))
-      return std::move(*made);
+    engine::CcProfile profile = named->second;
+    engine::complete_nscc(profile.nscc, engine::cc_bytes_max(request.path_mtu));
+    if (auto made = engine::make_congestion(profile, request.hints, request.seed)) return std::move(*made);
   }
   engine::LinkFacts facts;
   facts.mtu = engine::cc_bytes_max(request.path_mtu);

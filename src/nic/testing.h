@@ -48,7 +48,10 @@ class FixedWindows final : public CongestionMaker {
   int made = 0;
   std::vector<engine::CongestionHints> hints;
   std::vector<std::uint32_t> seeds;
+  /// Makes those of QPs with a CC profile; none: theirs are fixed too.
+  std::function<std::unique_ptr<engine::Congestion>(const CongestionRequest&)> of_profile;
   std::unique_ptr<engine::Congestion> make(const CongestionRequest& request) override {
+    if (request.cc_profile != 0 && of_profile) return of_profile(request);
     ++made;
     hints.push_back(request.hints);
     seeds.push_back(request.seed);

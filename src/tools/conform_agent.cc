@@ -47,7 +47,7 @@ ConformAgent::ConformAgent() : memory_(kMemory) {}
 
 Result<std::unique_ptr<ConformAgent>> ConformAgent::open(const AgentOptions& options) {
   if (auto chosen = choose_device(options.device, options.address); !chosen) return chosen.error();
-  // What the checks look at is the protocol: a path for each packet, and no window but MPR.
+  // What most checks look at is the protocol: a path for each packet, and no window but MPR.
   ::setenv("MRC_SPRAY_UNIT", "1", 0);
   ::setenv("MRC_CC", "off", 0);
   std::unique_ptr<ConformAgent> agent(new ConformAgent);
@@ -92,9 +92,11 @@ Status ConformAgent::raise(const conform::ConnectRequest& request) {
   v.qp_state = IBV_QPS_INIT;
   v.port_num = 1;
   v.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-  m.profile.ev_profile_id = ConformControl::kProfile;
+  m.profile.ev_profile_id = m.profile.cc_profile_id = ConformControl::kProfile;
+  const int profiles = (t.controlled && controls_ ? MRC_QP_EV_PROFILE_ID : 0) |
+                       (t.congestion.window != 0 ? MRC_QP_CC_PROFILE_ID : 0);
   int error = mrc_modify_qp(qp_, &v, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, &m,
-                            t.controlled && controls_ ? MRC_QP_EV_PROFILE_ID : 0);
+                            profiles);
   if (error != 0) return failed("INIT", error);
   v.qp_state = IBV_QPS_RTR;
   v.path_mtu = static_cast<ibv_mtu>(std::countr_zero(t.mtu) - 7);
@@ -133,6 +135,11 @@ Result<std::string> ConformAgent::connect(const conform::ConnectRequest& request
   end_qp();
   control_.forgive(context_);
   (void)static_cast<bool>(completions());
+  if (const conform::Terms& t = request.terms; t.congestion.window != 0) {
+    if (!controls_) return Error{EPERM, "a CC profile needs CAP_NET_ADMIN"};
+    if (auto made = control_.set_congestion(context_, t.congestion.profile(t.mtu)); !made)
+      return made.error();
+  }
   mrc_qp_init_attr init{};
   init.send_cq = init.recv_cq = cq_;
   init.pd = pd_;
@@ -209,7 +216,7 @@ std::string ConformAgent::answer(const std::string& line) {
   const std::string rest = space == std::string::npos ? "" : line.substr(space + 1);
   const auto act = [&]() -> Result<std::string> {
     if (verb == "abilities")
-      return std::string(controls_ ? "post completions memory deny" : "post completions memory");
+      return std::string(controls_ ? "post completions memory deny congestion" : "post completions memory");
     if (verb == "deny") return deny(rest);
     if (verb == "completions") return completions();
     if (verb == "memory") return memory(rest);

@@ -81,6 +81,36 @@ Status ConformControl::set_state(mrc_context* context, Ev ev, bool denied) {
   return done(mrc_ctl_modify_ev_profile(context, kProfile, &attr, MRC_CTL_EV_PROFILE_EV_OP), "deny");
 }
 
+Status ConformControl::set_congestion(mrc_context* context, const engine::NsccConfig& c) {
+  mrc_ctl_cc_profile_attr attr{};
+  attr.profile_state = MRC_CTL_PROFILE_OFFLINE;
+  attr.algorithm = "uet-1.0-nscc";
+  // One that is there already has its algorithm, and only leaves the line.
+  if (mrc_ctl_modify_cc_profile(context, kProfile, &attr, MRC_CTL_CC_PROFILE_STATE) != 0) {
+    const int first = MRC_CTL_CC_PROFILE_STATE | MRC_CTL_CC_PROFILE_ALGORITHM;
+    if (auto made = done(mrc_ctl_modify_cc_profile(context, kProfile, &attr, first), "CC profile"); !made)
+      return made;
+  }
+  const mrc_ctl_cc_nscc_cfg config{.disable_qa = c.disable_qa,
+                                   .adjust_bytes_threshold = c.adjust_bytes_threshold,
+                                   .adjust_period_threshold = c.adjust_period_threshold,
+                                   .base_rtt = c.base_rtt,
+                                   .eta = c.eta,
+                                   .fi = c.fi,
+                                   .fi_scale = c.fi_scale,
+                                   .gamma = c.gamma,
+                                   .max_md_jump = c.max_md_jump,
+                                   .max_cwnd = c.max_cwnd,
+                                   .qa_gate = c.qa_gate,
+                                   .qa_threshold = c.qa_threshold,
+                                   .target_delay = c.target_delay};
+  attr.profile_state = MRC_CTL_PROFILE_ONLINE;
+  attr.cc_config = &config;
+  return done(mrc_ctl_modify_cc_profile(context, kProfile, &attr,
+                                        MRC_CTL_CC_PROFILE_STATE | MRC_CTL_CC_PROFILE_CONFIG),
+              "CC profile online");
+}
+
 void ConformControl::forgive(mrc_context* context) {
   if (denied_ != Ev(0)) (void)static_cast<bool>(set_state(context, denied_, false));
   denied_ = Ev(0);

@@ -1,10 +1,12 @@
-// The controller's part of the hand on a device: EVs of our own choice, and a word on one of them.
+// The controller's part of the hand on a device: EVs of our own choice and a word on one of them, and
+// congestion control as a check wants it.
 #pragma once
 
 #include <mrc_ctl.h>
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "engine/nscc_config.h"
 
 namespace mrc::tools {
 
@@ -16,6 +18,8 @@ class ConformControl {
 
   Status make(mrc_context* context);
   Status set_state(mrc_context* context, Ev ev, bool denied);
+  /// The CC profile kProfile becomes this one. REQUIRES: no QP uses it.
+  Status set_congestion(mrc_context* context, const engine::NsccConfig& config);
   /// Everything GOOD again.
   void forgive(mrc_context* context);
 

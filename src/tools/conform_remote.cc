@@ -25,7 +25,7 @@ Result<std::unique_ptr<AgentDevice>> AgentDevice::open(const std::string& host, 
   const auto has = [&](const char* word) {
     return (" " + *words + " ").find(std::string(" ") + word + " ") != std::string::npos;
   };
-  device->abilities_ = {true, has("post"), has("completions"), has("memory"), has("deny")};
+  device->abilities_ = {true, has("post"), has("completions"), has("memory"), has("deny"), has("congestion")};
   return device;
 }
 

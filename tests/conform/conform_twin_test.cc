@@ -12,6 +12,7 @@ namespace {
 std::vector<Defect> all_defects() {
   std::vector<Defect> all = responder_defects();
   for (Defect& d : requestor_defects()) all.push_back(std::move(d));
+  for (Defect& d : congestion_defects()) all.push_back(std::move(d));
   return all;
 }
 

@@ -174,10 +174,11 @@ std::vector<Defect> completion_defects() {
 
 std::vector<Defect> path_defects() {
   return {
-      {.name = "ignores marks", .check = "marked_ev_skips", .in = each<Sack>([](Twin&, Passing&, Sack& s) {
-                                                              if (s.mark == wire::SackMark::skip_once)
-                                                                s.mark = wire::SackMark::none;
-                                                            })},
+      {.name = "its paths ignore marks",
+       .check = "marked_ev_skips",
+       .in = each<Sack>([](Twin& t, Passing&, Sack& s) {
+         if (s.mark == wire::SackMark::skip_once && !t.congested) s.mark = wire::SackMark::none;
+       })},
       {.name = "ignores always skip",
        .check = "bad_ev_leaves",
        .in = each<Sack>([](Twin&, Passing&, Sack& s) {

@@ -126,6 +126,7 @@ namespace {
 
 SelfOptions options_for(const Defect& defect, const std::shared_ptr<Twin*>& self) {
   return {.adjust = defect.adjust,
+          .congestion = [defect](auto inner) { return misled(std::move(inner), defect); },
           .wrap = [self](std::unique_ptr<port::Port> inner) -> std::unique_ptr<port::Port> {
             return std::make_unique<TwinPort>(std::move(inner), self);
           }};
@@ -150,6 +151,7 @@ Result<Target> Twin::connect(const Terms& terms) {
   settled.clear();
   low = {};
   heard_sack = once = false;
+  congested = terms.congestion.window != 0;
   return target;
 }
 

@@ -49,9 +49,16 @@ struct Defect {
   std::function<void(nic::QpConnect&, nic::QpSend&, Terms&)> adjust = {};
   std::function<void(Twin&, std::vector<Completed>&)> completions = {};
   bool deaf_to_controller = false;
+  /// What congestion control is told of a SACK, and whether it hears of trims.
+  std::function<void(engine::Congestion::Feedback&)> feedback = {};
+  bool deaf_to_trims = false;
 };
 std::vector<Defect> responder_defects();
 std::vector<Defect> requestor_defects();
+std::vector<Defect> congestion_defects();
+
+/// Congestion control that is told something else than what happened.
+std::unique_ptr<engine::Congestion> misled(std::unique_ptr<engine::Congestion> inner, const Defect& defect);
 
 class Twin final : public SelfDevice {
  public:
@@ -75,6 +82,7 @@ class Twin final : public SelfDevice {
   std::set<std::uint64_t> settled;
   wire::Sack low{};  // the last SACK that began at the lowest hole
   bool heard_sack = false, once = false;
+  bool congested = false;  // a QP with a CC profile
 
  private:
   friend class TwinPort;
