@@ -218,6 +218,13 @@ void WorldFrames::tell_faults(Frame& f) {
   broken_ = std::move(broken);
 }
 
+/// Hosts are looked at in turns where there are many, so the count before may be older than a frame; and of
+/// one that was never counted nobody knows since when it sends.
+double WorldFrames::rate_of_qp(const QpBefore& before, std::uint64_t bytes, const Frame& f) const {
+  if (before.time_ns >= 0) return rate_of(bytes - before.bytes, f.time_ns - before.time_ns);
+  return everything_ ? rate_of(bytes, f.span_ns) : 0;
+}
+
 /// `all`: also QPs that only receive.
 void WorldFrames::look_at_qps(sim::World& world, Host host, bool all, Frame& f) {
   world.host(host).visit_qps([&](Host peer, nic::Qp& qp) {
@@ -226,8 +233,9 @@ void WorldFrames::look_at_qps(sim::World& world, Host host, bool all, Frame& f) 
     QpFrame& out = f.qps.emplace_back(QpFrame{host, peer, 0, node::facts_of(qp, true)});
     QpBefore& before = qps_[{host, qp.qpn.value}];
     if (out.facts.tx_bytes < before.bytes) before = {};  // another QP took the number
-    out.rate = rate_of(out.facts.tx_bytes - before.bytes, f.span_ns);
+    out.rate = rate_of_qp(before, out.facts.tx_bytes, f);
     before.bytes = out.facts.tx_bytes;
+    before.time_ns = f.time_ns;
     const std::uint16_t bad = out.facts.evs_in_state[static_cast<int>(node::EvFactState::assumed_bad)];
     if (bad != before.bad) {
       const std::string who = "h" + std::to_string(host) + " to h" + std::to_string(peer);

@@ -46,9 +46,11 @@ class WorldFrames {
   };
   struct QpBefore {
     std::uint64_t bytes = 0;
+    std::int64_t time_ns = -1;  // of that count; -1: not seen before
     std::uint16_t bad = 0;
   };
 
+  double rate_of_qp(const QpBefore& before, std::uint64_t bytes, const Frame& f) const;
   void choose_hops(const Focus& focus, Frame& f) const;
   void look_at_links(sim::World& world, Frame& f);
   bool passed_over(std::uint32_t index, const std::vector<std::uint8_t>& active) const;

@@ -42,7 +42,7 @@ export class FabricView {
   constructor(readonly canvas: HTMLCanvasElement, readonly topo: Topo, drawn?: Drawn) {
     this.ctx = canvas.getContext("2d", { alpha: false })!;
     this.levels = new Levels(topo);
-    this.scene = new Scene(topo, drawn ?? (topo.links <= WIRES_AT_MOST ? "wires" : "matrix"), 1.6);
+    this.scene = new Scene(topo, drawn ?? (topo.links <= WIRES_AT_MOST ? "wires" : "matrix"), 1600, 1000);
     this.images = new MatrixImages(topo);
     this.camera.onMove = () => { this.dirty = true; this.onView(); };
     this.camera.attach(canvas, (x, y) => { this.onPick(this.find(x, y, false)); }); // packets fly over what is meant
@@ -56,7 +56,7 @@ export class FabricView {
   }
 
   get drawn(): Drawn { return this.scene.drawn; }
-  setDrawn(drawn: Drawn): void { this.scene = new Scene(this.topo, drawn, this.width / this.height); this.fit(); }
+  setDrawn(drawn: Drawn): void { this.scene = new Scene(this.topo, drawn, this.width, this.height); this.fit(); }
   setKind(kind: Kind): void { this.kind = kind; if (this.frame) this.show(this.frame); }
   redraw(): void { this.dirty = true; }
   /** Light or dark. */
@@ -69,7 +69,7 @@ export class FabricView {
     this.height = Math.max(1, r.height);
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
-    if (this.fitted) { this.scene = new Scene(this.topo, this.scene.drawn, this.width / this.height); this.fit(); }
+    if (this.fitted) { this.scene = new Scene(this.topo, this.scene.drawn, this.width, this.height); this.fit(); }
     this.dirty = true;
   }
 

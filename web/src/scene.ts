@@ -4,9 +4,15 @@
 import { Node, Tier, Topo } from "./model";
 
 export const PANEL_W = 1000, PANEL_H = 560, GAP = 120;
-const NARROW_GAP = 330; // between rows on a phone, where a label is as tall as a tier
+const LABELS = 76; // pixels between rows: names above and below, whatever the scale
 export interface Rect { x: number; y: number; w: number; h: number }
 export type Drawn = "wires" | "matrix";
+
+/** Between rows, so that in a picture of this size there is room for what is written there. */
+function rowGap(columns: number, rows: number, wide: number, high: number): number {
+  const scale = Math.min(wide / (columns * (PANEL_W + GAP)), Math.max(high - LABELS * rows, high / 3) / (rows * PANEL_H));
+  return Math.max(GAP, LABELS / scale);
+}
 
 export class Scene {
   readonly panels: Rect[] = [];
@@ -14,15 +20,16 @@ export class Scene {
   /** Of each link in wires: x0 y0 x1 y1. */
   readonly lines: Float32Array;
 
-  constructor(readonly topo: Topo, readonly drawn: Drawn, aspect: number) {
-    const planes = topo.f.planes, gapY = aspect < 1 ? NARROW_GAP : GAP;
+  /** Of a picture that is so many pixels wide and high. */
+  constructor(readonly topo: Topo, readonly drawn: Drawn, wide: number, high: number) {
+    const planes = topo.f.planes, aspect = wide / high;
     let columns = 1, best = 0;
     for (let c = 1; c <= planes; ++c) {
       const rows = Math.ceil(planes / c);
-      const scale = Math.min(aspect / (c * (PANEL_W + GAP)), 1 / (rows * (PANEL_H + gapY)));
+      const scale = Math.min(aspect / (c * (PANEL_W + GAP)), 1 / (rows * (PANEL_H + rowGap(c, rows, wide, high))));
       if (scale > 0.85 * best) { columns = c; best = Math.max(best, scale); } // rather wide than long
     }
-    const rows = Math.ceil(planes / columns);
+    const rows = Math.ceil(planes / columns), gapY = rowGap(columns, rows, wide, high);
     for (let p = 0; p < planes; ++p) {
       this.panels.push({ x: (p % columns) * (PANEL_W + GAP), y: Math.floor(p / columns) * (PANEL_H + gapY), w: PANEL_W, h: PANEL_H });
     }
