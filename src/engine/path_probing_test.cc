@@ -184,6 +184,22 @@ TEST_F(PathSetTest, OfALostPlaneOneEvAtATimeIsAskedAndItsReturnBringsTheOthers) 
   EXPECT_EQ(p.rotation().active(), 16);
 }
 
+TEST_F(PathSetTest, OfALostPlaneEveryEvIsAskedInTurn) {
+  const auto t = table(2, 8);
+  PathSet p(t, {}, 1, quiet);
+  p.give_up_plane(now, PortId(1));
+  const int alive = 14;  // the last of the plane; all others take a dead cable
+  for (int i = 0; i < 200 && p.rotation().active() < 9; ++i) {
+    while (const auto probe = p.poll_probe(now, kAll, TxOrder(1))) {
+      if (probe->slot.value == alive) p.on_probe_answer(now, probe->id);
+    }
+    now = p.next_timeout();
+    p.handle_timeout(now);
+  }
+  EXPECT_EQ(p.rotation().active(), 9);
+  EXPECT_EQ(p.state(EvSlot(alive)), EvState::good);
+}
+
 TEST_F(PathSetTest, HoweverManySuspectsWaitThereIsRoomToAskWhetherAnyoneIsThere) {
   const auto t = table(1, 32);
   PathSet p(t, {}, 1, quiet);

@@ -121,18 +121,22 @@ void PathSet::end_burst(Time now, EvSlot s) {
   rest(now, slot, others ? 2 * pause : pause);
 }
 
-/// A lost plane's EV did not answer: another is asked, when this one would have been.
+/// A lost plane's EV did not answer: the next one is asked, when this one would have been. In turn, because
+/// any number of them may take the same dead cable.
 bool PathSet::rest_plane(Time now, EvSlot scout, Duration pause) {
-  bool any = false;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    Slot& slot = slots_[i];
-    if (i == scout.value || table_[i].port != path(scout).port || slot.revival() != Revival::resting)
-      continue;
-    slot.backoff = slots_[scout.value].backoff;
-    rest(now, slot, pause);
-    any = true;
-  }
-  return any;
+  const auto others = [&](std::size_t from, std::size_t to, Duration wait) {
+    bool any = false;
+    for (std::size_t i = from; i < to; ++i) {
+      Slot& slot = slots_[i];
+      if (table_[i].port != path(scout).port || slot.revival() != Revival::resting) continue;
+      slot.backoff = slots_[scout.value].backoff;
+      rest(now, slot, wait);
+      any = true;
+    }
+    return any;
+  };
+  const bool later = others(scout.value + 1u, slots_.size(), pause);
+  return others(0, scout.value, later ? 2 * pause : pause) || later;
 }
 
 std::optional<PathSet::Answer> PathSet::on_revival_answer(Time now, std::uint16_t id) {
