@@ -63,34 +63,39 @@ class Flood {
   int fill(std::uint32_t q);
   int fill_all();
   Status take(const ibv_wc& wc, PerfResult& r);
-  /// How many writes may have been posted by now, over all QPs.
-  std::uint64_t due(Time now) const {
-    return static_cast<std::uint64_t>(in_seconds(now - start_) * static_cast<double>(o_.rate) / 8 /
-                                      static_cast<double>(std::max<std::uint64_t>(o_.size, 1))) +
-           1;
-  }
+  void earn(Time now);
 
   PerfSide& side_;
   const PerfOptions& o_;
   const std::uint32_t every_;  // one completion for so many writes
   std::vector<Lane> lanes_;
   const Time start_ = steady_now();
-  std::uint64_t outstanding_ = 0, posted_ = 0, due_ = ~std::uint64_t{0};
+  Time earned_ = start_;
+  std::uint64_t outstanding_ = 0;
+  double credit_ = 1;  // writes that a rate allows at once
   bool stop_ = false;
 };
 
 int Flood::fill(std::uint32_t q) {
   Lane& lane = lanes_[q];
-  while (!stop_ && lane.in_flight < o_.depth && posted_ < due_) {
+  while (!stop_ && lane.in_flight < o_.depth && (o_.rate == 0 || credit_ >= 1)) {
     const bool signaled = (lane.posted + 1) % every_ == 0;
     if (const int error = side_.post(q, lane.posted % o_.depth, lane.posted % o_.depth, signaled); error != 0)
       return error;
     ++lane.posted;
     ++lane.in_flight;
     ++outstanding_;
-    ++posted_;
+    credit_ -= 1;
   }
   return 0;
+}
+
+/// What a pause kept it from is not made up for: a rate is a rate, not a sum.
+void Flood::earn(Time now) {
+  const double writes = in_seconds(now - earned_) * static_cast<double>(o_.rate) / 8 /
+                        static_cast<double>(std::max<std::uint64_t>(o_.size, 1));
+  credit_ = std::min(credit_ + writes, std::max(1.0, static_cast<double>(o_.depth) * o_.qps / 2));
+  earned_ = now;
 }
 
 int Flood::fill_all() {
@@ -112,7 +117,6 @@ Status Flood::run(PerfResult& r) {
   const Time end = start_ + Duration(static_cast<std::int64_t>(o_.seconds * 1e9));
   Completions wcs;
   Ticker ticker(o_);
-  if (o_.rate != 0) due_ = due(start_);
   if (const int error = fill_all(); error != 0)
     return Error{error, std::string("post: ") + std::strerror(error)};
   while (!stop_ || outstanding_ >= std::uint64_t{every_} * o_.qps) {
@@ -127,7 +131,7 @@ Status Flood::run(PerfResult& r) {
     }
     if (!stop_) ticker.tick(now, r.writes, o_.size);
     if (o_.rate == 0) continue;
-    due_ = due(now);
+    earn(now);
     if (fill_all() != 0) return Error{EIO, "post failed"};
     if (n == 0) rest();
   }

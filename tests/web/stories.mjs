@@ -152,8 +152,9 @@ const stories = {
     await page.click("#card .primary");
     await until(page, () => window.mrc.view.levels.faults.size === 1);
     await carries(false);
-    await until(page, () => window.mrc.store.current.qps.some((q) => q.counts[2] > 0));
-    await page.hover("#evs button >> nth=0");
+    // Its EVs are given up; those of the plane's other T1 are not, or are soon back.
+    await until(page, () => window.mrc.store.current.qps.some((q) => q.counts[2] >= 16 && q.counts[2] <= 48));
+    await page.hover("#evs button.b >> nth=0");
     await until(page, () => window.mrc.view.path.length === 4);
     await shot(page, "lab");
     await page.keyboard.press("Shift+H");
