@@ -51,22 +51,34 @@ if(TARGET nccl_net)
           COMPONENT openmrc-nccl)
 endif()
 
+# openmrc-dbgsym: the debug information of all of them, which packages and tarball themselves do without.
+set(debugged)
+foreach(target mrc_shared ibverbs mrc mrcd nccl_net)
+  if(TARGET ${target})
+    list(APPEND debugged $<TARGET_FILE:${target}>)
+  endif()
+endforeach()
+install(CODE "set(files \"${debugged}\")
+  set(readelf \"${CMAKE_READELF}\")
+  set(objcopy \"${CMAKE_OBJCOPY}\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/debug_files.cmake\")"
+        COMPONENT openmrc-dbgsym EXCLUDE_FROM_ALL)
+
 # Packages: `cpack -G DEB` and `cpack -G TGZ` in the build folder.
 set(CPACK_PACKAGE_NAME openmrc)
 set(CPACK_PACKAGE_CONTACT "OpenMRC maintainers <maintainers@openmrc.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Multipath Reliable Connection in software")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
-set(CPACK_COMPONENTS_ALL libmrc libmrc-dev openmrc-tools openmrc-nccl)
+set(CPACK_COMPONENTS_ALL libmrc libmrc-dev openmrc-tools openmrc-nccl openmrc-dbgsym)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_ARCHIVE_COMPONENT_INSTALL OFF)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES OFF)  # the -dbgsym packages are cut from the same files
+set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/openmrc)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_DEBIAN_LIBMRC_PACKAGE_NAME libmrc)
 set(CPACK_DEBIAN_LIBMRC_DESCRIPTION "libmrc and the soft verbs device
  Programs written for MRC network cards run with it on any Linux machine.")
@@ -81,4 +93,10 @@ set(CPACK_DEBIAN_OPENMRC-TOOLS_DESCRIPTION "the mrc command: lab, simulator, mea
 set(CPACK_DEBIAN_OPENMRC-NCCL_PACKAGE_NAME openmrc-nccl)
 set(CPACK_DEBIAN_OPENMRC-NCCL_PACKAGE_DEPENDS "libmrc (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_OPENMRC-NCCL_DESCRIPTION "network plugin of NCCL and RCCL over MRC")
+set(CPACK_DEBIAN_OPENMRC-DBGSYM_PACKAGE_NAME openmrc-dbgsym)
+set(CPACK_DEBIAN_OPENMRC-DBGSYM_PACKAGE_SECTION debug)
+set(CPACK_DEBIAN_OPENMRC-DBGSYM_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_OPENMRC-DBGSYM_PACKAGE_DEPENDS "libmrc (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_OPENMRC-DBGSYM_DESCRIPTION "debug information of libmrc, mrc, mrcd and the plugin of NCCL
+ Debuggers and profilers find it by the build id of what they look at.")
 include(CPack)

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(os.environ["MRC_BIN_DIR"]).parent
-PACKAGES = ["libmrc", "libmrc-dev", "openmrc-tools", "openmrc-nccl"]
+PACKAGES = ["libmrc", "libmrc-dev", "openmrc-tools", "openmrc-nccl", "openmrc-dbgsym"]
 SECONDS = 120
 AS_ROOT = [] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
 
@@ -93,6 +93,15 @@ class Packages(unittest.TestCase):
         run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={self.root}/usr")
         run("cmake", "--build", project / "build")
         run(project / "build/client", env=self.libraries)
+
+    def test_debug_information_lies_where_the_build_id_says(self):
+        programs = [self.root / "usr/bin/mrc", *self.root.glob("usr/sbin/mrcd"), *self.root.glob("usr/lib/lib*.so.*.*"), self.root / "usr/lib/openmrc/libibverbs.so.1"]
+        self.assertGreater(len(programs), 2)
+        for program in programs:
+            self.assertNotIn(".debug_info", run("readelf", "--wide", "--sections", program), program)
+            build_id = run("readelf", "--notes", program).split("Build ID: ")[1].split()[0]
+            debug = self.root / f"usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+            self.assertIn(".debug_info", run("readelf", "--wide", "--sections", debug), program)
 
     def test_removal_leaves_nothing(self):
         self.dpkg("--purge", *PACKAGES)
