@@ -36,6 +36,25 @@ TEST_F(PathSetTest, ASprayUnitStaysOnItsEv) {
   }
 }
 
+// MRC-EV-001
+TEST_F(PathSetTest, ShortPacketsShareASprayUnitByTheirLength) {
+  const auto t = table(1, 8);
+  PathSet p(t, {.spray_unit = 4}, 1, quiet);
+  const auto choose = [&](int eighths) { return p.choose(now, kAll, {}, {}, eighths); };
+  const auto first = choose(1);
+  for (int i = 1; i < 4 * kFullPacket; ++i) EXPECT_EQ(choose(1), first);
+  EXPECT_EQ(p.next_unit(1), 4);
+  const auto second = choose(kFullPacket);
+  EXPECT_NE(second, first);
+  for (int i = 1; i < 6; ++i) EXPECT_EQ(choose(4), second);
+  EXPECT_EQ(p.next_unit(4), 0);
+  EXPECT_EQ(p.next_unit(kFullPacket), 4);  // it does not fit into what is left
+
+  PathSet conformant(t, {.spray_unit = 1}, 1, quiet);
+  const auto one = conformant.choose(now, kAll, {}, {}, 1);
+  EXPECT_NE(conformant.choose(now, kAll, {}, {}, 1), one);
+}
+
 // MRC-EV-002, MRC-EV-003
 TEST_F(PathSetTest, ASkippedEvMissesOneTurn) {
   const auto t = table(1, 4);

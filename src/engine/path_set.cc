@@ -23,18 +23,21 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
 
 // MRC-EV-001: the EV is chosen at send time, per packet, among GOOD EVs whose port has room.
 std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid,
-                                      std::optional<Ticks> heard) {
+                                      std::optional<Ticks> heard, int eighths) {
   const PortMask open = talking(room & usable_ports());
   const bool same_flowlet = settings_.flowlet_ns != 0 && unit_ &&
                             chosen_at_.age(now) < Duration(settings_.flowlet_ns) &&
                             state(*unit_) != EvState::assumed_bad && state(*unit_) != EvState::denied;
   chosen_at_ = Ticks(now);
-  if ((unit_left_ > 0 || same_flowlet) && unit_ != avoid && open.has(path(*unit_).port)) {
-    if (unit_left_ > 0) --unit_left_;
+  const bool joins = unit_left_ >= eighths;
+  if ((joins || same_flowlet) && unit_ != avoid && open.has(path(*unit_).port)) {
+    if (joins) unit_left_ = static_cast<std::uint16_t>(unit_left_ - eighths);
     return unit_;
   }
   unit_ = pick(now, open, avoid, heard);
-  unit_left_ = unit_ ? static_cast<std::uint8_t>(settings_.spray_unit - 1) : 0;
+  // MRC-EV-001: a unit of one packet is just that, however short the packet.
+  const bool shared = unit_ && settings_.spray_unit > 1;
+  unit_left_ = shared ? static_cast<std::uint16_t>(settings_.spray_unit * kFullPacket - eighths) : 0;
   return unit_;
 }
 

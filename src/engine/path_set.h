@@ -17,6 +17,7 @@
 namespace mrc::engine {
 
 inline constexpr int kMaxEvs = 1024;
+inline constexpr int kFullPacket = 8;  // a spray unit is as long as so many full packets; short ones share it
 
 class PathSet {
  public:
@@ -25,13 +26,15 @@ class PathSet {
 
   // --- choosing ---
   /// The next EV for data through one of the ports that have room; not `avoid`, if there is any other.
-  /// `heard`: when the newest packet left that was answered, on whatever EV.
+  /// `heard`: when the newest packet left that was answered, on whatever EV. `eighths`: how long the packet
+  /// is, of a full one.
   std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {},
-                               std::optional<Ticks> heard = {});
+                               std::optional<Ticks> heard = {}, int eighths = kFullPacket);
   /// The next packet starts a unit of its own: what the last one belongs to may be what does not answer.
   void end_unit() { unit_left_ = 0; }
-  /// How many packets the next unit will have; 0 while one is under way.
-  int next_unit() const { return unit_left_ > 0 ? 0 : settings_.spray_unit; }
+  /// How many full packets the unit is long that a packet of so many eighths begins; 0: it joins the one
+  /// under way.
+  int next_unit(int eighths) const { return unit_left_ >= eighths ? 0 : settings_.spray_unit; }
   /// An EV for control packets: planes take turns, each on an EV that is known to work; not a plane by which
   /// nothing came in of late, nor one that did not answer.
   /// `with_last`: it leaves together with the last one, and takes the same way if that is still open.
@@ -180,10 +183,10 @@ class PathSet {
   PortMask arrivals_, arrivals_before_;  // ports by which the last kArrivals packets came, and those before
   PortMask quiet_;   // planes of which nothing is heard, while a question to one of their EVs is open
   EvSlot freshest_;  // the EV that was last known to work, or was not asked yet since it did
-  std::optional<EvSlot> unit_;  // the spray unit under way
-  std::uint8_t unit_left_ = 0;
-  bool revival_due_ = false;   // some withdrawn EV has a probe to send
-  bool question_due_ = false;  // some question may not have been asked yet
+  std::optional<EvSlot> unit_;     // the spray unit under way
+  std::uint16_t unit_left_ = 0;    // of it, in eighths of a full packet
+  bool revival_due_ : 1 = false;   // some withdrawn EV has a probe to send
+  bool question_due_ : 1 = false;  // some question may not have been asked yet
   std::uint8_t control_turn_ = 0, reverse_turn_ = 0;
   std::uint8_t arrived_ = 0;  // packets, toward kArrivals
   std::uint8_t next_question_ = 0;

@@ -98,6 +98,7 @@ class Requestor {
   bool may_send(Time now, Time not_before);
   int unit() const;
   bool unit_fits() const;
+  int next_eighths() const;
   bool may_start(const Work& work) const;
   wire::Write make_write(const Work& work, Psn psn) const;
   void dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out);

@@ -1,4 +1,6 @@
 // What leaves the requestor, in this order: probes, repairs (oldest hole first), new data.
+#include <bit>
+
 #include "engine/requestor.h"
 #include "engine/sizes.h"
 
@@ -58,11 +60,24 @@ bool Requestor::may_send(Time now, Time not_before) {
 
 bool Requestor::window_open() const { return congestion_.may_send(cc_bytes_max(limits_.path_mtu)); }
 
+/// The next new packet's length, of a full one. REQUIRES queue_.has_unsent().
+int Requestor::next_eighths() const {
+  const bool inside = queue_.segmenting();
+  const Work& work = inside ? queue_.current() : queue_.to_start();
+  const std::uint32_t offset =
+      inside ? static_cast<std::uint32_t>(flight_.next() - work.first) * limits_.path_mtu : 0;
+  const std::uint32_t payload = work.post.length - offset;
+  if (payload >= limits_.path_mtu) return kFullPacket;
+  const auto shift =
+      std::bit_width(limits_.path_mtu - 1u) - std::bit_width(kFullPacket - 1u);  // of an eighth
+  return std::max(1, static_cast<int>((payload + (1u << shift) - 1) >> shift));
+}
+
 /// A spray unit waits until it can leave as a whole: what a SACK frees would else leave in bits, and a port
 /// that sends a unit as one train would pay for each. Only in windows of several units, so that what is in
 /// flight, ours or of others, promises room for one.
 int Requestor::unit() const {
-  const int unit = partial_ ? 0 : paths_.next_unit();
+  const int unit = partial_ ? 0 : paths_.next_unit(next_eighths());
   const auto bytes = static_cast<std::uint64_t>(unit) * cc_bytes_max(limits_.path_mtu);
   if (unit <= 1 || congestion_.window() < 2 * bytes) return 1;
   return queue_.all_started() ? std::min(unit, queue_.current().last() - flight_.next() + 1) : unit;
@@ -119,7 +134,7 @@ bool Requestor::send_new(Time now, PortMask room, Transmit& out) {
   if (!queue_.segmenting() && !may_start(queue_.to_start())) return false;
   if (flight_.outstanding() >= window_) return false;  // MRC-REQ-003
   if (!may_send(now, Time::min()) || !unit_fits() || !flight_.can_extend()) return false;
-  const auto slot = paths_.choose(now, room, {}, heard(now));
+  const auto slot = paths_.choose(now, room, {}, heard(now), next_eighths());
   if (!slot) return false;
   if (!owed()) progress_at_ = now;  // the ACK timeout runs from the first unanswered packet
   if (!queue_.segmenting()) queue_.start(flight_.next());

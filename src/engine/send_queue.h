@@ -36,6 +36,7 @@ class SendQueue {
   // The message being segmented, and where it stands.
   bool all_started() const { return started_ == posted_; }
   Work& to_start() { return at(started_); }
+  const Work& to_start() const { return at(started_); }
   // MRC-REQ-002: MSN counts messages, RQMSN those with an immediate; both from 0.
   void start(Psn first) {
     Work& w = at(started_);

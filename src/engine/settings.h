@@ -12,9 +12,10 @@ namespace mrc::engine {
 struct PathSettings {
   std::uint16_t active_per_plane = 0;  // EVs in rotation per plane, the rest in reserve; 0: all
   std::uint16_t min_active = 1;        // an EV is not withdrawn when fewer than this many would stay in use
-  std::uint8_t spray_unit = 1;         // consecutive packets on one EV; 1 is the conformant mode
-  std::uint8_t reshuffle_reach = 4;    // places by which an EV moves in the order per round; 0: anywhere
-  std::uint8_t probes_to_return = 3;   // answers in a row that bring an ASSUMED_BAD EV back
+  std::uint8_t spray_unit = 1;  // full packets in a row on one EV, or as many bytes of short ones; 1: each on
+                                // its own, the conformant mode
+  std::uint8_t reshuffle_reach = 4;        // places by which an EV moves in the order per round; 0: anywhere
+  std::uint8_t probes_to_return = 3;       // answers in a row that bring an ASSUMED_BAD EV back
   std::uint8_t max_probes_to_return = 48;  // for an EV that keeps failing while the others do not
   std::uint8_t trials_passed_over = 16;    // EVs that owe their first answer, at most so many per packet
   // Parts that can be switched off, to see what each is worth.
