@@ -187,6 +187,7 @@ Run device_verb(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--device", o->device, "interfaces to use, as in MRC_DEVICES");
   app.add_flag("--once", o->once, "end when the first tester leaves");
+  app.add_flag("--json", o->json, "where it waits, in one JSON object");
   app.footer(
       "It uses mrc.h alone: with another libmrc in its place it is the hand on another device.\n"
       "Example: mrc conform device --listen 10.0.0.2");

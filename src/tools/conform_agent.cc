@@ -240,8 +240,9 @@ Status serve_conform(const AgentOptions& options) {
   if (!agent) return agent.error();
   auto listener = lib::connect::listen_tcp(options.address.c_str(), options.service.c_str());
   if (!listener) return listener.error();
-  std::printf("waiting for a tester at %s port %d\n", options.address.c_str(),
-              lib::connect::local_port(listener->get()));
+  const int port = lib::connect::local_port(listener->get());
+  std::printf(options.json ? "{\"address\":\"%s\",\"port\":%d}\n" : "waiting for a tester at %s port %d\n",
+              options.address.c_str(), port);
   std::fflush(stdout);
   do {
     auto socket = lib::connect::accept_tcp(listener->get(), kNever);

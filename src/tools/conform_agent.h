@@ -19,6 +19,7 @@ struct AgentOptions {
   std::string service;
   std::string device;  // as in MRC_DEVICES; empty: the interface that has the address
   bool once = false;   // end when the first tester leaves
+  bool json = false;   // how it says where it waits
 };
 
 class ConformAgent {

@@ -137,8 +137,9 @@ Result<std::unique_ptr<TopSource>> open_node(const TopOptions& o) {
 }
 
 Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {
-  if (!o.recording.empty()) {
-    auto recording = view::RecordingSource::open(o.recording);
+  const bool recorded = !o.recording.empty() || view::is_recording(o.scenario);
+  if (recorded) {
+    auto recording = view::RecordingSource::open(o.recording.empty() ? o.scenario : o.recording);
     if (!recording) return recording.error();
     return std::unique_ptr<TopSource>(std::make_unique<RecordingTop>(std::move(*recording)));
   }
@@ -286,7 +287,7 @@ int top_run(const TopOptions& o) {
 
 Run top(CLI::App& app) {
   auto o = std::make_shared<TopOptions>();
-  app.add_option("scenario", o->scenario, "simulate this scenario and show it");
+  app.add_option("scenario", o->scenario, "simulate this scenario and show it; or show this recording");
   app.add_option("--trace", o->recording, "show a recording, a frame per interval")->excludes("scenario");
   app.add_option("--socket", o->socket, "of this node's mrcd; none: the usual one")->excludes("scenario");
   app.add_option("--lab", o->lab, "show a running lab, as `mrc lab up` names it")

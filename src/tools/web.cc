@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/json.h"
 #include "node/message_socket.h"
 #include "scenario/document.h"
 #include "tools/commands.h"
@@ -20,7 +21,7 @@ namespace {
 
 struct WebOptions {
   std::string scenario, recording, lab, record, socket, fabric;
-  bool node = false;
+  bool node = false, json = false;
   std::vector<std::string> settings;
   web::AppSettings app;
   view::SimSettings sim;
@@ -63,6 +64,7 @@ Result<std::unique_ptr<view::Source>> open_node(const WebOptions& o) {
 }
 
 Result<std::unique_ptr<view::Source>> make_source(WebOptions& o) {
+  if (o.recording.empty() && view::is_recording(o.scenario)) o.recording = o.scenario;
   if (!o.recording.empty()) return as_source(view::RecordingSource::open(o.recording));
   if (!o.lab.empty()) return as_source(view::LabSource::attach(o.lab, kLabFrameEvery));
   if (o.node) return open_node(o);
@@ -92,7 +94,10 @@ int serve(WebOptions& o) {
   }
   const auto app = web::App::start(**source, o.app);
   if (!app) return fail(app.error().what);
-  std::printf("%s\n", (*app)->url().c_str());
+  const view::Fabric& shown = (*source)->fabric();
+  JsonWriter told;
+  told.begin_object().field("url", (*app)->url()).field("source", shown.source).field("name", shown.name);
+  std::printf("%s\n", o.json ? told.end_object().text().c_str() : (*app)->url().c_str());
   std::fflush(stdout);
   const auto stop = [](int) { stop_now = true; };
   std::signal(SIGINT, stop);
@@ -107,7 +112,8 @@ int serve(WebOptions& o) {
 
 Run web(CLI::App& app) {
   auto o = std::make_shared<WebOptions>();
-  app.add_option("scenario", o->scenario, "simulate this scenario, as `mrc sim` does");
+  app.add_option("scenario", o->scenario,
+                 "simulate this scenario, as `mrc sim` does; or show this recording");
   app.add_option("--trace", o->recording, "show a recording")->excludes("scenario");
   app.add_option("--lab", o->lab, "show a running lab, as `mrc lab up` names it")
       ->excludes("scenario", "--trace");
@@ -125,6 +131,7 @@ Run web(CLI::App& app) {
   app.add_option("--listen", o->app.address, "address; another than loopback needs the token that is printed")
       ->capture_default_str();
   app.add_option("--port", o->app.port, "TCP port; 0: a free one")->capture_default_str();
+  app.add_flag("--json", o->json, "the page's address in one JSON object");
   app.footer(
       "Example: mrc web share/scenarios/watch.toml\n"
       "Prints the page's address and serves it until interrupted.");

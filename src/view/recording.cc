@@ -103,4 +103,9 @@ Status RecordingSource::act(const Action& action) {
   return Error{EROFS, "this is a recording: what happened can not be changed"};
 }
 
+bool is_recording(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return file.get() == '{';
+}
+
 }  // namespace mrc::view

@@ -50,6 +50,9 @@ class RecordingSource final : public Source {
   std::thread thread_;
 };
 
+/// Whether a file begins as one does; a scenario never does.
+bool is_recording(const std::string& path);
+
 /// Reads what to_json(Fabric) wrote.
 Result<Fabric> parse_fabric(std::string_view json);
 

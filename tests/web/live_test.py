@@ -106,8 +106,10 @@ class OfALabRun(unittest.TestCase):
             self.assertEqual(fabric["source"], "lab")
             self.assertTrue(any(writes(f) for f in frames), "no queue pair was seen")
             self.assertTrue(any(f["faults"] for f in frames), "nothing was seen to break")
-            shown = subprocess.run([MRC, "top", "--trace", record, "--once"], capture_output=True, text=True, timeout=60)
+            shown = subprocess.run([MRC, "top", record, "--once"], capture_output=True, text=True, timeout=60)
             self.assertEqual(shown.returncode, 0, shown.stderr)
+            with Server(record, "--json") as server:
+                self.assertEqual(json.loads(server.url)["source"], "recording")
 
 
 if __name__ == "__main__":
