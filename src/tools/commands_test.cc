@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,10 @@ namespace {
 using testing::Outcome;
 using testing::run_mrc;
 
+bool is_readable(const std::string& text) {
+  return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' && c != '\n'; });
+}
+
 TEST(Commands, WithoutArgumentsListsEveryNoun) {
   const Outcome outcome = run_mrc({});
   EXPECT_EQ(outcome.status, 0);
@@ -28,7 +33,9 @@ TEST(Commands, EveryNounHelpsWithAnExample) {
     EXPECT_EQ(outcome.status, 0) << command.noun;
     EXPECT_NE(outcome.out.find(std::string("Example: mrc ") + command.noun), std::string::npos)
         << outcome.out;
+    EXPECT_TRUE(is_readable(outcome.out)) << command.noun;
   }
+  EXPECT_TRUE(is_readable(run_mrc({"conform", "run", "--help"}).out));  // defaults that are bytes
 }
 
 TEST(Commands, UnknownNounIsAUsageError) {

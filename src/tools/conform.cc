@@ -173,7 +173,8 @@ Run run_verb(CLI::App& app) {
   numbers->add_option("--rkey", o->rkey, "of memory that may be written");
   numbers->add_option("--va", o->target.va, "its address");
   numbers->add_option("--length", o->target.length, "its bytes")->capture_default_str();
-  numbers->add_option("--mpr", o->target.mpr, "units of 128 PSNs that they accept")->capture_default_str();
+  numbers->add_option("--mpr", o->target.mpr, "units of 128 PSNs that they accept")
+      ->default_str(std::to_string(o->target.mpr));
   add_wire_options(app, o->bench.wire);
   app.footer("Example: mrc conform run --agent 10.0.0.2 --local 10.0.0.1 --report conform.html");
   return [o] { return run_on_wire(*o); };

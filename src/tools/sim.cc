@@ -165,11 +165,13 @@ std::function<int()> add_paper(CLI::App& app) {
 /// Baselines, and MRC with parts switched off.
 void add_transport_options(CLI::App& app, sim::HostSettings& h) {
   const char* group = "Transport";
-  const std::map<std::string, sim::Transport> names = {{"mrc", sim::Transport::mrc},
-                                                       {"roce", sim::Transport::roce}};
-  app.add_option("--transport", h.transport,
-                 "mrc, or the baseline roce: RoCEv2 with ECMP, go-back-N, DCQCN, PFC")
-      ->transform(CLI::CheckedTransformer(names))
+  app.add_option_function<std::string>(
+         "--transport",
+         [&h](const std::string& name) {
+           h.transport = name == "roce" ? sim::Transport::roce : sim::Transport::mrc;
+         },
+         "mrc, or the baseline roce: RoCEv2 with ECMP, go-back-N, DCQCN, PFC")
+      ->check(CLI::IsMember({"mrc", "roce"}))
       ->group(group);
   app.add_option("--roce-qps", h.roce.qps, "QPs that a message is spread over")
       ->group(group)
@@ -218,7 +220,7 @@ Run sim(CLI::App& app) {
   app.add_option("--sack-bytes", o->world.hosts.responder.sack_bytes, "a SACK at least every so many bytes")
       ->capture_default_str();
   app.add_option("--spray-unit", o->world.hosts.paths.spray_unit, "consecutive packets on one EV")
-      ->capture_default_str();
+      ->default_str(std::to_string(o->world.hosts.paths.spray_unit));
   app.add_option("--trim-bytes", o->world.queues.trim_bytes, "what a trimmed frame keeps, on the wire")
       ->capture_default_str();
   app.add_flag("--no-trim", o->no_trim, "switches drop instead of trimming");
