@@ -15,6 +15,9 @@ constexpr std::size_t kBurst = 64;
 wire::IpAddress ip_of(const port::Address& a) { return {a.ip}; }
 port::Address address_of(const wire::IpAddress& ip) { return {ip.bytes}; }
 
+/// The first, unless it says another.
+int plane_of(const wire::Envelope& envelope) { return std::max(0, envelope.port.value - 1); }
+
 wire::Settings without_checks(wire::Settings s) {
   s.check_icrc = s.check_udp_checksum = s.check_control_psn = false;
   return s;
@@ -42,7 +45,9 @@ Status Bench::connect(const Terms& terms) {
 }
 
 wire::Datagram Bench::around(const wire::Envelope& envelope) const {
-  return wire::make_datagram(envelope, ip_of(edge_.port().local()), ip_of(edge_.device()), settings_.wire);
+  const int plane = plane_of(envelope);
+  return wire::make_datagram(envelope, ip_of(edge_.port(plane).local()), ip_of(edge_.device(plane)),
+                             settings_.wire);
 }
 
 void Bench::send(const wire::Packet& packet, const wire::Envelope& envelope, wire::Bytes payload,
@@ -52,7 +57,8 @@ void Bench::send(const wire::Packet& packet, const wire::Envelope& envelope, wir
   bytes.resize(wire::emit_datagram(packet, around, payload, settings_.wire, bytes));
   if (spoil) spoil(bytes, around);
   const iovec piece{bytes.data(), bytes.size()};
-  const port::Address to = edge_.device();
+  const int plane = plane_of(envelope);
+  const port::Address to = edge_.device(plane);
   port::TxTrain train{.pieces = &piece,
                       .piece_count = 1,
                       .packet_bytes = static_cast<std::uint32_t>(bytes.size()),
@@ -60,7 +66,7 @@ void Bench::send(const wire::Packet& packet, const wire::Envelope& envelope, wir
                       .flow_label = around.flow_label,
                       .tos = around.traffic_class,
                       .to = &to};
-  if (edge_.port().tx({&train, 1}) != 1 || train.error != 0)
+  if (edge_.port(plane).tx({&train, 1}) != 1 || train.error != 0)
     broken_ = "a packet can't be sent: check address and route";
   record(around, bytes);
 }
@@ -93,14 +99,15 @@ void Bench::probe(std::uint16_t id, Ev ev) {
   send(wire::Probe{.probe_id = id}, Psn(0x555555), target_.qpn, {.ev = ev});
 }
 
-Heard Bench::hear(const port::RxPacket& packet) {
+Heard Bench::hear(const port::RxPacket& packet, int plane) {
   Heard heard;
   heard.at = now();
+  heard.plane = plane;
   const auto* data = reinterpret_cast<const std::uint8_t*>(packet.data);
   heard.bytes.assign(data, data + packet.size);
   wire::Datagram d;
   d.source = ip_of(*packet.from);
-  d.destination = ip_of(edge_.port().local());
+  d.destination = ip_of(edge_.port(plane).local());
   d.source_port = packet.source_port;
   d.destination_port = settings_.wire.udp_port;
   d.flow_label = packet.flow_label;
@@ -111,15 +118,21 @@ Heard Bench::hear(const port::RxPacket& packet) {
   return heard;
 }
 
+std::size_t Bench::listen(int plane) {
+  port::RxPacket packets[kBurst];
+  const std::size_t n = edge_.port(plane).rx(packets);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (ip_of(*packets[i].from) == ip_of(edge_.device(plane))) inbox_.push_back(hear(packets[i], plane));
+  }
+  return n;
+}
+
 std::optional<Heard> Bench::next(Duration within) {
   if (within < Duration::zero()) return std::nullopt;  // over, however much still comes
   const Time deadline = now() + within;
   while (inbox_.empty()) {
-    port::RxPacket packets[kBurst];
-    const std::size_t n = edge_.port().rx(packets);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (ip_of(*packets[i].from) == ip_of(edge_.device())) inbox_.push_back(hear(packets[i]));
-    }
+    std::size_t n = 0;
+    for (int plane = 0; plane < planes(); ++plane) n += listen(plane);
     if (n > 0) continue;
     if (now() >= deadline || failed()) return std::nullopt;
     edge_.wait(deadline);

@@ -27,6 +27,7 @@ struct BenchSettings {
 /// device that gets one thing wrong is not blamed for everything.
 struct Heard {
   Time at{};
+  int plane = 0;
   std::vector<std::uint8_t> bytes;  // the UDP payload; parsed.payload points into it
   wire::Parsed parsed;
   Verdict verdict = Verdict::ok;  // of a receiver that looks at everything
@@ -72,7 +73,9 @@ class Bench {
   Device& device() { return device_; }
   Time now() { return edge_.now(); }
   /// 32-bit EVs travel whole; else only their low half does.
-  bool carries_flow_labels() const { return edge_.port().capabilities().flow_label; }
+  bool carries_flow_labels() const { return edge_.port(0).capabilities().flow_label; }
+
+  int planes() const { return edge_.planes(); }
 
   // --- the QP ---
   Status connect() { return connect(settings_.terms); }
@@ -124,7 +127,8 @@ class Bench {
   const std::vector<Frame>& capture() const { return capture_; }
 
  private:
-  Heard hear(const port::RxPacket& packet);
+  std::size_t listen(int plane);
+  Heard hear(const port::RxPacket& packet, int plane);
   void record(const wire::Datagram& around, wire::Bytes bytes);
   wire::Datagram around(const wire::Envelope& envelope) const;
 

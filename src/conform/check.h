@@ -27,6 +27,7 @@ std::string_view name(Role role);
 
 struct Needs {
   bool post = false, completions = false, memory = false, deny = false, congestion = false;
+  bool planes = false;  // two or more
 };
 
 struct Check {
@@ -50,6 +51,7 @@ std::span<const Check> repair_checks();
 std::span<const Check> completion_checks();
 std::span<const Check> path_checks();
 std::span<const Check> congestion_checks();
+std::span<const Check> plane_checks();
 /// All of them, in the order in which they run.
 std::vector<Check> all_checks();
 

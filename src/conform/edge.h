@@ -10,10 +10,12 @@ class Edge {
  public:
   virtual ~Edge() = default;
   virtual Time now() = 0;
+  /// Planes on which the tester and the device both stand.
+  virtual int planes() const { return 1; }
   /// At Layer::datagram. What it can't send (a flow label, say) is missing from what checks can prove.
-  virtual port::Port& port() = 0;
-  /// Where the device's packets come from and ours go to.
-  virtual port::Address device() const = 0;
+  virtual port::Port& port(int plane) = 0;
+  /// Where the device's packets of a plane come from and ours go to.
+  virtual port::Address device(int plane) const = 0;
   /// Until something may have arrived, or `until`.
   virtual void wait(Time until) = 0;
 };

@@ -19,12 +19,17 @@ Receiver::Receiver(Bench& bench) : bench_(bench), window_(bench.target().psn, kS
 std::optional<Arrival> Receiver::take(Duration within) {
   const Time deadline = bench_.now() + within;
   while (auto heard = bench_.next(deadline - bench_.now())) {
+    if (loses && loses(*heard)) {
+      lost_writes += heard->as<wire::Write>() != nullptr;
+      continue;
+    }
     if (const auto* probe = heard->as<wire::Probe>()) answer_probe(*heard, *probe);
     const auto* write = heard->as<wire::Write>();
     if (write == nullptr) continue;
     Arrival a{heard->at,   heard->psn() - bench_.target().psn,
               heard->ev(), heard->parsed.envelope.traffic_class,
-              *write,      false};
+              *write,      false,
+              heard->plane};
     a.again = !psns_.insert(a.psn).second;
     bytes_ += engine::cc_bytes(*write);
     seen_.push_back(a);

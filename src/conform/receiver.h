@@ -18,6 +18,7 @@ struct Arrival {
   wire::TrafficClass traffic_class;
   wire::Write write;
   bool again;  // seen before
+  int plane = 0;
 };
 
 class Receiver {
@@ -45,6 +46,9 @@ class Receiver {
   using Mark = std::function<wire::SackMark(const Arrival&)>;
   std::vector<Arrival> serve(std::size_t count, const Mark& mark = {});
 
+  /// The network's part: what it takes never arrived.
+  std::function<bool(const Heard&)> loses = {};
+  std::size_t lost_writes = 0;  // of those
   std::function<bool(Ev)> answers_probe = [](Ev) { return true; };
   const std::vector<Arrival>& seen() const { return seen_; }
   /// The last arrival of each PSN that came more than once.

@@ -21,6 +21,8 @@ std::string lacking(const Needs& needs, const Abilities& has) {
 }
 
 Outcome attempt(const Check& check, Bench& bench, Device& device) {
+  if (check.needs.planes && bench.planes() < 2)
+    return skip("needs two planes: an address of the tester and of the device on each");
   if (const std::string why = lacking(check.needs, device.abilities()); !why.empty()) return skip(why);
   if (const Status connected = bench.connect(); !connected) {
     return connected.error().code == ENOENT ? skip(connected.error().what) : fail(connected.error().what);
@@ -42,7 +44,7 @@ std::vector<Check> all_checks() {
   std::vector<Check> all;
   for (const auto table :
        {format_checks(), sack_checks(), window_checks(), access_checks(), message_checks(), sending_checks(),
-        repair_checks(), completion_checks(), path_checks(), congestion_checks()}) {
+        repair_checks(), completion_checks(), path_checks(), congestion_checks(), plane_checks()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;

@@ -12,11 +12,14 @@ constexpr Duration kWire = 1us;  // what a packet takes
 constexpr std::uint16_t kDepth = 4096;
 constexpr std::uint32_t kTrain = 1;  // one packet at a time: that is the conformant spray
 
-port::Address host(int number) { return {nic::testing::address_of(number).bytes}; }
+nic::Gid gid(int plane, int number) {
+  return nic::Gid::v4(10, 0, static_cast<std::uint8_t>(plane), static_cast<std::uint8_t>(number));
+}
+port::Address host(int plane, int number) { return {gid(plane, number).bytes}; }
 
 nic::testing::HostOptions host_options(const SelfOptions& o) {
   nic::testing::HostOptions h;
-  h.ports = 1;
+  h.ports = o.planes;
   h.evs = o.evs;
   h.window = std::uint64_t{1} << 30;  // of a QP without a CC profile: MPR alone holds it
   h.limits.packets_in_flight = 65536;
@@ -25,16 +28,21 @@ nic::testing::HostOptions host_options(const SelfOptions& o) {
 
 }  // namespace
 
-SelfDevice::SelfDevice(const SelfOptions& options)
-    : options_(options), tester_(host(1), kTrain), wire_(new datapath::testing::MemoryPort(host(2), kTrain)) {
-  port_.reset(wire_);
-  tester_.join(*wire_);
-  if (options_.wrap) port_ = options_.wrap(std::move(port_));
-  station_ =
-      std::make_unique<datapath::testing::Station>(2, host_options(options_), std::vector{port_.get()});
+SelfDevice::SelfDevice(const SelfOptions& options) : options_(options) {
+  using datapath::testing::MemoryPort;
+  std::vector<port::Port*> ports;
+  for (int p = 0; p < options_.planes; ++p) {
+    tester_.push_back(std::make_unique<MemoryPort>(host(p, 1), kTrain));
+    auto wire = std::make_unique<MemoryPort>(host(p, 2), kTrain);
+    wire_.push_back(wire.get());
+    tester_.back()->join(*wire);
+    ports_.push_back(options_.wrap ? options_.wrap(std::move(wire)) : std::move(wire));
+    ports.push_back(ports_.back().get());
+  }
+  station_ = std::make_unique<datapath::testing::Station>(2, host_options(options_), ports);
 }
 
-port::Address SelfDevice::device() const { return host(2); }
+port::Address SelfDevice::device(int plane) const { return host(plane, 2); }
 
 Result<Target> SelfDevice::connect(const Terms& wanted) {
   turn();  // what still flies belongs to the QP before
@@ -43,7 +51,10 @@ Result<Target> SelfDevice::connect(const Terms& wanted) {
   if (qp_ != nullptr) nic.destroy_qp(now_, *qp_);
   (void)station_->host.poll();
   nic::QpConnect c;
-  c.peer = nic::testing::address_of(1);
+  std::vector<nic::Gid> peers;
+  for (int p = 0; p < options_.planes; ++p) peers.push_back(gid(p, 1));
+  c.peer = peers.front();
+  c.peer_addresses = peers;
   c.remote = terms.qpn;
   c.receive_psn = terms.psn;
   c.path_mtu = terms.mtu;
@@ -116,7 +127,7 @@ Result<std::vector<std::uint8_t>> SelfDevice::memory(std::uint32_t offset, std::
 }
 
 Status SelfDevice::deny(Ev ev) {
-  const auto paths = nic::testing::make_paths(1, options_.evs);
+  const auto paths = nic::testing::make_paths(options_.planes, options_.evs);
   for (std::size_t i = 0; i < paths->size(); ++i) {
     if ((*paths)[i].ev != ev) continue;
     station_->host.nic.set_ev_state(now_, *qp_, EvSlot(static_cast<std::uint16_t>(i)),
@@ -131,10 +142,16 @@ void SelfDevice::turn() {
   }
 }
 
+std::uint64_t SelfDevice::sent() const {
+  std::uint64_t packets = 0;
+  for (const auto* wire : wire_) packets += wire->counters().tx_packets;
+  return packets;
+}
+
 void SelfDevice::wait(Time until) {
-  const std::uint64_t sent = wire_->counters().tx_packets;
+  const std::uint64_t before = sent();
   turn();
-  if (wire_->counters().tx_packets == sent)
+  if (sent() == before)
     now_ = std::max(now_, std::min(until, station_->driver.next_timeout()));
   else
     now_ += kWire;

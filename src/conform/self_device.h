@@ -13,7 +13,8 @@
 namespace mrc::conform {
 
 struct SelfOptions {
-  int evs = 16;
+  int evs = 16;  // on each plane
+  int planes = 1;
   /// Last word on how the QP is made.
   std::function<void(nic::QpConnect&, nic::QpSend&, Terms&)> adjust;
   /// Around the congestion control of a QP that has one.
@@ -36,8 +37,9 @@ class SelfDevice : public Device, public Edge {
 
   // Edge
   Time now() override { return now_; }
-  port::Port& port() override { return tester_; }
-  port::Address device() const override;
+  int planes() const override { return options_.planes; }
+  port::Port& port(int plane) override { return *tester_[static_cast<std::size_t>(plane)]; }
+  port::Address device(int plane) const override;
   void wait(Time until) override;
 
   std::byte* bytes() { return station_->host.memory.data(); }
@@ -46,13 +48,15 @@ class SelfDevice : public Device, public Edge {
 
  private:
   void use_congestion(const Terms& terms, nic::QpConnect& c);
+  std::uint64_t sent() const;
   void turn();
 
   SelfOptions options_;
   Time now_{};
-  datapath::testing::MemoryPort tester_;
-  datapath::testing::MemoryPort* wire_;  // the NIC's end, inside port_
-  std::unique_ptr<port::Port> port_;
+  // By plane.
+  std::vector<std::unique_ptr<datapath::testing::MemoryPort>> tester_;
+  std::vector<datapath::testing::MemoryPort*> wire_;  // the NIC's ends, inside ports_
+  std::vector<std::unique_ptr<port::Port>> ports_;
   std::unique_ptr<datapath::testing::Station> station_;
   nic::Qp* qp_ = nullptr;
 };

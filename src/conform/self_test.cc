@@ -9,8 +9,15 @@ namespace {
 
 class SelfTest : public testing::TestWithParam<Check> {};
 
-TEST_P(SelfTest, Passes) {
+TEST_P(SelfTest, PassesOnOnePlane) {
   SelfDevice self;
+  const CheckResult result = run_check(GetParam(), self, self, {});
+  const auto wanted = GetParam().needs.planes ? Outcome::Kind::skip : Outcome::Kind::pass;
+  EXPECT_EQ(result.outcome.kind, wanted) << result.outcome.why;
+}
+
+TEST_P(SelfTest, PassesOnTwoPlanes) {
+  SelfDevice self({.planes = 2});
   const CheckResult result = run_check(GetParam(), self, self, {});
   EXPECT_EQ(result.outcome.kind, Outcome::Kind::pass) << result.outcome.why;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "conform/edge.h"
@@ -10,20 +11,21 @@ namespace mrc::conform {
 
 class WireEdge final : public Edge {
  public:
-  /// `local` is an address of this host, `device` that of the device under test.
-  static Result<std::unique_ptr<WireEdge>> open(const port::Address& local, const port::Address& device,
+  /// Plane by plane: addresses of this host, and of the device under test.
+  static Result<std::unique_ptr<WireEdge>> open(const std::vector<port::Address>& local,
+                                                const std::vector<port::Address>& device,
                                                 std::uint16_t udp_port);
   Time now() override;
-  port::Port& port() override { return *port_; }
-  port::Address device() const override { return device_; }
+  int planes() const override { return static_cast<int>(ports_.size()); }
+  port::Port& port(int plane) override { return *ports_[static_cast<std::size_t>(plane)]; }
+  port::Address device(int plane) const override { return device_[static_cast<std::size_t>(plane)]; }
   void wait(Time until) override;
 
  private:
-  WireEdge(std::unique_ptr<port::Port> port, const port::Address& device)
-      : port_(std::move(port)), device_(device) {}
+  explicit WireEdge(std::vector<port::Address> device) : device_(std::move(device)) {}
 
-  std::unique_ptr<port::Port> port_;
-  port::Address device_;
+  std::vector<std::unique_ptr<port::Port>> ports_;
+  std::vector<port::Address> device_;
 };
 
 }  // namespace mrc::conform

@@ -32,7 +32,9 @@ struct ConformOptions {
   std::string role, report, captures;
   bool json = false;
   // run
-  std::string agent, service = kAgentPort, address, local;
+  std::string agent, service = kAgentPort;
+  std::vector<std::string> address, local;  // plane by plane
+  int planes = 1;                           // of self
   std::vector<std::uint32_t> qpns;
   conform::Target target;
   std::uint32_t rkey = 0, qpn = 0x1234, psn = 0xFFFFF0;
@@ -117,23 +119,36 @@ Run self_verb(CLI::App& app) {
   auto o = std::make_shared<ConformOptions>();
   o->captures = "conform-captures";
   add_run_options(app, *o);
+  app.add_option("--planes", o->planes, "planes between tester and device")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
   app.footer("Example: mrc conform self --role responder");
   return [o] {
     note_role(*o);
-    conform::SelfDevice self;
+    conform::SelfDevice self({.planes = o->planes});
     return test(*o, self, self, "OpenMRC, in virtual time");
   };
 }
 
 Result<std::unique_ptr<conform::Device>> reach(const ConformOptions& o) {
   if (!o.agent.empty()) {
-    auto device = AgentDevice::open(o.agent, o.service, o.local);
+    auto device = AgentDevice::open(o.agent, o.service, o.local.front());
     if (!device) return device.error();
     return std::unique_ptr<conform::Device>(*std::move(device));
   }
   conform::Target like = o.target;
   like.rkey = RKey(o.rkey);
   return std::unique_ptr<conform::Device>(std::make_unique<NumberedDevice>(like, o.qpns));
+}
+
+Result<std::vector<port::Address>> parse_all(const std::vector<std::string>& texts) {
+  std::vector<port::Address> all;
+  for (const std::string& text : texts) {
+    const auto address = port::parse_address(text);
+    if (!address) return address.error();
+    all.push_back(*address);
+  }
+  return all;
 }
 
 int run_on_wire(ConformOptions& o) {
@@ -144,15 +159,15 @@ int run_on_wire(ConformOptions& o) {
   o.bench.quiet = Duration(static_cast<std::int64_t>(o.quiet_ms * 1e6));
   o.bench.terms.qpn = Qpn(o.qpn);
   o.bench.terms.psn = Psn(o.psn);
-  const std::string where = o.address.empty() ? o.agent : o.address;
-  const auto device_at = port::parse_address(where), local = port::parse_address(o.local);
+  if (o.address.empty()) o.address = {o.agent};
+  const auto device_at = parse_all(o.address), local = parse_all(o.local);
   if (!device_at) return complain(device_at.error());
   if (!local) return complain(local.error());
   auto edge = conform::WireEdge::open(*local, *device_at, o.bench.wire.udp_port);
   if (!edge) return complain(edge.error());
   auto device = reach(o);
   if (!device) return complain(device.error());
-  return test(o, **edge, **device, where);
+  return test(o, **edge, **device, o.address.front());
 }
 
 Run run_verb(CLI::App& app) {
@@ -160,10 +175,17 @@ Run run_verb(CLI::App& app) {
   o->captures = "conform-captures";
   o->target.length = 1 << 20;
   add_run_options(app, *o);
-  app.add_option("--local", o->local, "address of this host, which the device knows as its peer")->required();
+  app.add_option(
+         "--local", o->local,
+         "address of this host, which the device knows as its peer; with several planes, one of each: "
+         "A,B")
+      ->delimiter(',')
+      ->required();
   app.add_option("--agent", o->agent, "address of the host where `mrc conform device` runs");
   app.add_option("--tcp-port", o->service, "of the agent")->capture_default_str();
-  app.add_option("--address", o->address, "the device's address, when it is not the agent's");
+  app.add_option("--address", o->address,
+                 "the device's address, when it is not the agent's; with several planes, one of each")
+      ->delimiter(',');
   app.add_option("--answer-ms", o->answer_ms, "how long an answer may take")->capture_default_str();
   app.add_option("--quiet-ms", o->quiet_ms, "silence for so long is an answer too")->capture_default_str();
   auto* numbers = app.add_option_group("Without an agent", "responder checks, one QP each");

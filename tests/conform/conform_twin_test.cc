@@ -13,6 +13,7 @@ std::vector<Defect> all_defects() {
   std::vector<Defect> all = responder_defects();
   for (Defect& d : requestor_defects()) all.push_back(std::move(d));
   for (Defect& d : congestion_defects()) all.push_back(std::move(d));
+  for (Defect& d : plane_defects()) all.push_back(std::move(d));
   return all;
 }
 
@@ -29,7 +30,10 @@ std::string failures(const Defect& defect) {
   return failed;
 }
 
-TEST(Twin, WithoutADefectPasses) { EXPECT_EQ(failures({}), ""); }
+TEST(Twin, WithoutADefectPasses) {
+  EXPECT_EQ(failures({}), "");
+  EXPECT_EQ(failures({.planes = 2}), "");
+}
 
 class DefectTest : public testing::TestWithParam<Defect> {};
 

@@ -125,7 +125,8 @@ class TwinPort final : public port::WrappedPort {
 namespace {
 
 SelfOptions options_for(const Defect& defect, const std::shared_ptr<Twin*>& self) {
-  return {.adjust = defect.adjust,
+  return {.planes = defect.planes,
+          .adjust = defect.adjust,
           .congestion = [defect](auto inner) { return misled(std::move(inner), defect); },
           .wrap = [self](std::unique_ptr<port::Port> inner) -> std::unique_ptr<port::Port> {
             return std::make_unique<TwinPort>(std::move(inner), self);

@@ -52,10 +52,12 @@ struct Defect {
   /// What congestion control is told of a SACK, and whether it hears of trims.
   std::function<void(engine::Congestion::Feedback&)> feedback = {};
   bool deaf_to_trims = false;
+  int planes = 1;
 };
 std::vector<Defect> responder_defects();
 std::vector<Defect> requestor_defects();
 std::vector<Defect> congestion_defects();
+std::vector<Defect> plane_defects();
 
 /// Congestion control that is told something else than what happened.
 std::unique_ptr<engine::Congestion> misled(std::unique_ptr<engine::Congestion> inner, const Defect& defect);
