@@ -39,13 +39,16 @@ Result<std::string> profiles_text(const Topology& t, topo::HostId source, const 
   if (!q.to.empty()) {
     const auto to = find_host(t, q.to);
     if (!to) return to.error();
-    return topo::emit_ev_profile(t, source, *to, q.per_plane) + "\n";
+    return topo::emit_ev_format(t, source, *to) + topo::emit_ev_profile(t, source, *to, q.per_plane);
   }
   if (t.hosts() > kMostProfiles)
     return Error{E2BIG, std::to_string(t.hosts()) + " destinations; name one with --to"};
   std::string out;
   for (std::uint32_t h = 0; h < t.hosts(); ++h) {
-    if (h != source.value) out += topo::emit_ev_profile(t, source, topo::HostId(h), q.per_plane) + "\n";
+    const topo::HostId to(h);
+    if (to == source) continue;
+    if (out.empty()) out = topo::emit_ev_format(t, source, to);
+    out += topo::emit_ev_profile(t, source, to, q.per_plane);
   }
   return out;
 }

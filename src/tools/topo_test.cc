@@ -6,6 +6,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/ipv6.h"
+#include "node/expansion.h"
+#include "tools/ctl_profile_file.h"
 #include "tools/run_mrc.h"
 
 namespace mrc::tools {
@@ -98,13 +101,40 @@ TEST(Topo, EmitsEachFormat) {
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "sonic", "--node", "p0.t1.0"}).out,
               HasSubstr("SRV6_MY_SIDS"));
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "profiles", "--node", "h0", "--to", "h3"}).out,
-              HasSubstr("\"carrier\""));
+              HasSubstr("[ev.4]"));
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "frr", "--node", "h0"}).err, HasSubstr("h0 is a host"));
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "profiles", "--node", "p0.t0.0"}).err,
               HasSubstr("is a switch"));
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "netlink", "--node", "h0"}).err,
               HasSubstr("on the node itself"));
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "frr"}).err, HasSubstr("--node NAME for one node"));
+}
+
+// A controller that reads the file expands its EVs to the carriers that the fabric forwards.
+TEST(Topo, EmittedProfilesAreOnesThatAControllerTakes) {
+  const std::string text =
+      run_mrc({"topo", "emit", "--format", "profiles", "--node", "h0", "--to", "h3"}).out;
+  const auto file = parse_profiles(text, true);
+  ASSERT_TRUE(file) << file.error().what << "\n" << text;
+  ASSERT_EQ(file->formats.size(), 1u);
+  ASSERT_EQ(file->evs.size(), 1u);
+  std::vector<std::uint8_t> widths;
+  for (const auto& f : file->formats[0].fields) widths.push_back(f.width);
+  std::vector<node::EvField> fields;
+  for (const auto& f : file->evs[0].fields)
+    fields.push_back({f.width, f.init_val, f.min_val, f.max_val, f.mask});
+  EXPECT_EQ(node::check_widths(node::FormatMode::srv6, widths, 8), 0);
+  EXPECT_EQ(node::check_fields(fields, widths), 0);
+  ASSERT_GT(file->evs[0].evs.size(), 1u);
+  for (const auto& e : file->evs[0].evs) {
+    node::EvBits ev{};
+    std::copy_n(e.ev_new.val, ev.size(), ev.begin());
+    ASSERT_TRUE(node::fits(ev, fields));
+    Ipv6 carrier{};
+    const node::EvBits wire = node::expand(ev, fields, widths);
+    std::copy_n(wire.begin(), carrier.bytes.size(), carrier.bytes.begin());
+    EXPECT_THAT(text, HasSubstr(" " + to_string(carrier) + "\n"));
+  }
 }
 
 TEST(Topo, EmitsAFilePerNode) {

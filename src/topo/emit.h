@@ -36,9 +36,11 @@ struct SonicSettings {
 /// config_db.json: ports, static SRv6 uSID, static routes, classes, ECN and trimming. For switches.
 std::string emit_sonic(const NodeConfig& node, const SonicSettings& settings);
 
-/// The EV profile with which one host reaches another, one line of JSON: the row's template as the
-/// controller's fields, and `per_plane` EVs of each plane with the 32-bit EV that packets carry, the NIC
-/// port, the profile's value and the carrier. REQUIRES: the path fits one carrier.
+/// For a controller, in TOML: the format of all of a host's EV profiles, and then one for each destination:
+/// the row's template as the controller's fields, and `per_plane` EVs of each plane with their NIC port,
+/// beside the 32-bit EV that packets carry and the carrier. REQUIRES: the path fits one carrier.
+std::string emit_ev_format(const Topology& topo, HostId source, HostId destination);
+inline std::uint64_t ev_profile_id(HostId destination) { return destination.value + 1u; }
 std::string emit_ev_profile(const Topology& topo, HostId source, HostId destination, std::uint32_t per_plane);
 
 }  // namespace mrc::topo

@@ -24,16 +24,20 @@ Phase random_fault(Prng& random) {
   const std::string cable = plane + ".t0." + pick(2) + "-" + plane + ".t1.0";
   const std::string one_way = plane + ".t0." + pick(2) + ">" + plane + ".t1.0";
   const bool silent = random.below(2) == 0;
+  const std::string how = silent ? ", silent" : "";
+  const auto failing = [=](const std::string& target) {
+    return Phase{target + how, [=](Lab& l) { return l.fail(target, silent); }};
+  };
   switch (random.below(8)) {
-    case 0: return {cable, [=](Lab& l) { return l.fail(cable, silent); }};
+    case 0: return failing(cable);
     case 1: return {one_way, [=](Lab& l) { return l.fail(one_way, true); }};
-    case 2: return {"t1", [=](Lab& l) { return l.fail(plane + ".t1.0", silent); }};
-    case 3: return {"t0", [=](Lab& l) { return l.fail(spared + ".t0.0", silent); }};
-    case 4: return {"port", [=](Lab& l) { return l.fail("h1." + spared, silent); }};
-    case 5: return {"plane", [=](Lab& l) { return l.fail(spared, silent); }};
-    case 6: return {"loss", [=](Lab& l) { return l.drop(one_way, 0.2); }};
+    case 2: return failing(plane + ".t1.0");
+    case 3: return failing(spared + ".t0.0");
+    case 4: return failing("h1." + spared);
+    case 5: return failing(spared);
+    case 6: return {one_way + ", lossy", [=](Lab& l) { return l.drop(one_way, 0.2); }};
     default:
-      return {"flap", [=](Lab& l) {
+      return {cable + ", flapping" + how, [=](Lab& l) {
                 using std::chrono::milliseconds;
                 return l.flap(cable, milliseconds(15), milliseconds(25), 8, silent);
               }};
@@ -57,7 +61,13 @@ TEST(LabSoak, RandomFaults) {
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_TRUE(result->flawless());
   std::int64_t longest = 0;
-  for (const auto& p : result->phases) longest = std::max(longest, p.longest_gap_ns);
+  for (const auto& p : result->phases) {
+    longest = std::max(longest, p.longest_gap_ns);
+    if (p.longest_gap_ns > 1'000'000'000)
+      std::printf("%zu: %s: a gap of %.1f ms, late by %.1f ms\n",
+                  static_cast<std::size_t>(&p - result->phases.data()), p.title.c_str(),
+                  static_cast<double>(p.longest_gap_ns) / 1e6, static_cast<double>(p.late_ns) / 1e6);
+  }
   std::printf("%zu phases, %.1f GB, %lu repairs, %lu retries, longest gap %.1f ms\n", result->phases.size(),
               static_cast<double>(result->receiver.bytes) / 1e9, result->sender.repairs,
               result->sender.retries, static_cast<double>(longest) / 1e6);
