@@ -27,6 +27,9 @@ struct TopOptions {
   bool once = false, json = false;
 };
 
+constexpr milliseconds kBetweenTwo{500};   // pictures, where only one is wanted
+constexpr milliseconds kLabSettles{1500};  // until its hosts were asked twice
+
 int fail(const std::string& sentence) {
   std::fprintf(stderr, "mrc top: %s\n", sentence.c_str());
   return 1;
@@ -40,14 +43,15 @@ class TopSource {
   virtual std::string json() = 0;
   /// Readable when something has happened; -1: nobody tells.
   virtual int news() const { return -1; }
-  /// Of two pictures one makes a rate.
-  virtual bool needs_two() const { return false; }
+  /// Of two pictures one makes a rate: how long the first one says little.
+  virtual milliseconds settles() const { return milliseconds(0); }
 };
 
 /// The last frame of a source whose thread runs beside us.
 class FrameTop final : public TopSource {
  public:
-  explicit FrameTop(std::unique_ptr<view::Source> source) : source_(std::move(source)) {
+  explicit FrameTop(std::unique_ptr<view::Source> source, milliseconds settles = milliseconds(0))
+      : settles_(settles), source_(std::move(source)) {
     source_->start([this](std::string frame) {
       const std::lock_guard lock(mutex_);
       frames_.push_back(std::move(frame));
@@ -69,10 +73,12 @@ class FrameTop final : public TopSource {
     return !frames.empty();
   }
   std::string json() override { return last_; }
+  milliseconds settles() const override { return settles_; }
 
  private:
   static constexpr std::size_t kMostWaiting = 256;
 
+  const milliseconds settles_;
   std::mutex mutex_;
   std::vector<std::string> frames_;
   std::string last_;
@@ -116,7 +122,7 @@ class NodeTop final : public TopSource {
   }
   std::string json() override { return node::to_json(last_); }
   int news() const override { return events_.fd(); }
-  bool needs_two() const override { return true; }
+  milliseconds settles() const override { return kBetweenTwo; }
 
  private:
   node::DaemonClient client_, events_;
@@ -146,7 +152,7 @@ Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {
   if (!o.lab.empty()) {
     auto lab = view::LabSource::attach(o.lab, milliseconds(500));
     if (!lab) return lab.error();
-    return std::unique_ptr<TopSource>(std::make_unique<FrameTop>(std::move(*lab)));
+    return std::unique_ptr<TopSource>(std::make_unique<FrameTop>(std::move(*lab), kLabSettles));
   }
   if (o.scenario.empty()) return open_node(o);
   auto document = scenario::Document::read(o.scenario);
@@ -159,7 +165,6 @@ Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {
 }
 
 std::atomic<bool> stop_now{false};
-constexpr milliseconds kBetweenTwo{500};    // pictures, where only one is wanted
 constexpr milliseconds kLeastBetween{100};  // whatever happens
 
 /// Without a terminal: a picture after each interval, as text.
@@ -174,8 +179,8 @@ int print_all(TopSource& source, const TopOptions& o) {
     }
     if (!fresh) return fail(fresh.error().what);
     if (!*fresh) return 0;
-    if (first && o.once && source.needs_two()) {
-      std::this_thread::sleep_for(kBetweenTwo);
+    if (first && o.once && source.settles() > milliseconds(0)) {
+      std::this_thread::sleep_for(source.settles());
       if (fresh = source.refresh(picture); !fresh) return fail(fresh.error().what);
     }
     if (o.json) {

@@ -1,6 +1,17 @@
 #include "view/node_frames.h"
 
+#include <algorithm>
+
 namespace mrc::view {
+namespace {
+
+std::string name_of(std::uint32_t host, const Frame& f) {
+  const auto named =
+      std::find_if(f.names.begin(), f.names.end(), [&](const HostName& n) { return n.host == host; });
+  return named == f.names.end() ? "h" + std::to_string(host) : named->name;
+}
+
+}  // namespace
 
 double NodeFrames::rate(Before& b, std::uint64_t bytes, std::uint64_t taken_ns) const {
   if (taken_ns <= b.taken_ns) return b.rate;  // it has not answered since
@@ -17,7 +28,7 @@ double NodeFrames::rate(Before& b, std::uint64_t bytes, std::uint64_t taken_ns) 
 void NodeFrames::tell_paths(Before& b, const QpFrame& qp, Frame& f) const {
   const std::uint16_t bad = qp.facts.evs_in_state[static_cast<std::size_t>(node::EvFactState::assumed_bad)];
   if ((bad == 0) != (b.bad == 0)) {
-    const std::string who = "h" + std::to_string(qp.host) + " to h" + std::to_string(qp.peer);
+    const std::string who = name_of(qp.host, f) + " to " + name_of(qp.peer, f);
     const std::string now =
         bad == 0 ? "all EVs usable again"
                  : std::to_string(bad) + " of " + std::to_string(qp.facts.evs.size()) + " EVs assumed bad";

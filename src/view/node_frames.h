@@ -19,7 +19,8 @@ class NodeFrames {
   using EvAt = std::function<std::optional<Ev>(const node::ProcessFacts&, const node::EvFacts&)>;
   static constexpr std::size_t kMostQps = 64;  // of a frame
 
-  /// Adds the QPs of `host` to the frame; those that face nobody of the fabric are left out.
+  /// Adds the QPs of `host` to the frame; those that face nobody of the fabric are left out. Events name
+  /// hosts as the frame does.
   void take(node::Snapshot snapshot, std::uint32_t host, const HostAt& host_at, const EvAt& ev_at, Frame& f);
 
  private:

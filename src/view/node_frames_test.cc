@@ -26,6 +26,7 @@ class OfANode : public ::testing::Test {
  protected:
   Frame take(const node::Snapshot& s) {
     Frame f;
+    f.names = names;
     const auto host_at = [](const node::AddressBytes& a) {
       return a[15] == 2 ? std::optional<std::uint32_t>(5) : std::nullopt;
     };
@@ -34,6 +35,7 @@ class OfANode : public ::testing::Test {
     return f;
   }
   NodeFrames frames;
+  std::vector<HostName> names;
 };
 
 TEST_F(OfANode, ARateIsTheDifferenceOverTheProcesssOwnTime) {
@@ -52,6 +54,11 @@ TEST_F(OfANode, TellsTheFirstBadPathAndTheReturnOfTheLast) {
   EXPECT_EQ(take(snapshot(2, 0, 1)).happenings.at(0).what, "h1 to h5: 1 of 4 EVs assumed bad");
   EXPECT_TRUE(take(snapshot(3, 0, 3)).happenings.empty());
   EXPECT_EQ(take(snapshot(4, 0, 0)).happenings.at(0).what, "h1 to h5: all EVs usable again");
+}
+
+TEST_F(OfANode, EventsNameHostsAsTheFrameDoes) {
+  names = {{1, "this node"}, {5, "fd00::5"}};
+  EXPECT_EQ(take(snapshot(1, 0, 2)).happenings.at(0).what, "this node to fd00::5: 2 of 4 EVs assumed bad");
 }
 
 TEST_F(OfANode, LeavesOutWhoIsNotInTheFabric) {

@@ -131,11 +131,19 @@ bool NodeSource::take(Frame& f) {
     const std::uint32_t plane = first_plane(devices, process.device) + ev.port.value - 1;
     return plane < topo_.planes() ? std::optional(topo_.ev({plane, 0, 0})) : std::nullopt;
   };
-  frames_.take(
-      std::move(*s), host_, [this](const AddressBytes& a) { return place_of(a); }, ev_at, f);
-  if (settings_.fabric) return true;
-  f.names.push_back({0, "this node"});
-  for (std::uint32_t i = 0; i < peers_.size(); ++i) f.names.push_back({i + 1, node::address_text(peers_[i])});
+  const auto name_peers = [&] {
+    if (settings_.fabric) return;
+    if (f.names.empty()) f.names.push_back({0, "this node"});
+    for (auto i = static_cast<std::uint32_t>(f.names.size()); i <= peers_.size(); ++i)
+      f.names.push_back({i, node::address_text(peers_[i - 1])});
+  };
+  name_peers();
+  const auto host_at = [&](const AddressBytes& a) {
+    const auto place = place_of(a);
+    name_peers();  // it may be a new one
+    return place;
+  };
+  frames_.take(std::move(*s), host_, host_at, ev_at, f);
   return true;
 }
 

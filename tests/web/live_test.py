@@ -79,6 +79,11 @@ class InATerminal(LiveCase):
         self.assertGreater(float(row.split("fd4d:5243:0:1::1")[1].split()[0]), 0)
         self.assertIn("mrc0 port 2", done.stdout)
 
+    def test_one_picture_of_a_lab_has_queue_pairs_and_rates(self):
+        done = subprocess.run([MRC, "top", "--lab", self.lab, "--once", "--json"], capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(writes(json.loads(done.stdout)), done.stdout[:300])
+
     def test_a_failed_port_is_down_in_the_next_picture(self):
         top = self.start("h0", MRC, "top", "--every", "0.2", stdout=subprocess.PIPE, text=True)
         self.addCleanup(top.stdout.close)

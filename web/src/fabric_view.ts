@@ -57,6 +57,12 @@ export class FabricView {
 
   get drawn(): Drawn { return this.scene.drawn; }
   setDrawn(drawn: Drawn): void { this.scene = new Scene(this.topo, drawn, this.width, this.height); this.fit(); }
+  /** Hosts have come: they stand elsewhere. */
+  relayout(): void {
+    this.scene = new Scene(this.topo, this.scene.drawn, this.width, this.height);
+    if (this.fitted) this.fit();
+    ++this.version;
+  }
   setKind(kind: Kind): void { this.kind = kind; if (this.frame) this.show(this.frame); }
   redraw(): void { this.dirty = true; }
   /** Light or dark. */

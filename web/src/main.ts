@@ -124,7 +124,9 @@ class Page {
   }
 
   private show(f: Frame): void {
+    const known = this.topo.hostNames.size;
     for (const [host, name] of f.names ?? []) this.topo.hostNames.set(host, name);
+    if (this.topo.hostNames.size !== known) this.view.relayout();
     this.view.show(f);
     this.controls.show(f);
     this.inspector.refresh();

@@ -52,12 +52,15 @@ export class Scene {
     return tier === 0 ? this.topo.f.hosts : tier === 1 ? this.topo.t0s : tier === 2 ? this.topo.t1s : this.topo.t2s;
   }
   /** How far apart neighbours of a tier stand, in wires. */
-  spacing(tier: Tier): number { return PANEL_W / Math.max(1, this.countOf(tier)); }
+  spacing(tier: Tier): number { return PANEL_W / (tier === 0 && this.places > 0 ? this.places : Math.max(1, this.countOf(tier))); }
+  /** Of a node whose fabric is unknown: what is taken so far; 0: hosts stand under their T0s. */
+  private get places(): number { return this.topo.f.plane_names?.length ? Math.max(2, this.topo.hostNames.size) : 0; }
 
   /** A node in wires; a host stands in every plane. */
   at(n: Node): [number, number] {
     const panel = this.panels[n.plane], tiers = this.topo.f.tiers;
     const y = panel.y + PANEL_H * (1 - n.tier / tiers);
+    if (n.tier === 0 && this.places > 0) return [panel.x + (PANEL_W * (Math.min(n.index, this.places - 1) + 0.5)) / this.places, y];
     if (n.tier === 0) {
       const per = this.topo.f.hosts_per_t0, group = Math.floor(n.index / per), within = n.index % per;
       const groupW = PANEL_W / this.topo.t0s;
