@@ -50,14 +50,24 @@ void add_event(TopPicture& p, std::string event) {
   if (p.events.size() > kTopEvents) p.events.pop_front();
 }
 
+namespace {
+
+/// Of a simulation or of a lab: both shall be read without counting digits.
+std::string time_text(double ns) {
+  if (ns < 1e8) return text_of("%.1f us", ns / 1e3);
+  return text_of("%.2f s", ns / 1e9);
+}
+
+}  // namespace
+
 Status TopFrames::take(const std::string& text, TopPicture& p) {
   const json f = json::parse(text, nullptr, false);
   if (!f.is_object()) return Error{EINVAL, "this is no frame"};
   try {
     const json& total = f.at("total");
-    p.summary = {text_of("time %.1f us   goodput %.1f Gb/s   repairs %" PRIu64 "   trims %" PRIu64
+    p.summary = {text_of("time %s   goodput %.2f Gb/s   repairs %" PRIu64 "   trims %" PRIu64
                          "   lost %" PRIu64 "   broken directions %zu",
-                         f.at("t").get<double>() / 1e3, total.at("goodput").get<double>() / 1e9,
+                         time_text(f.at("t").get<double>()).c_str(), total.at("goodput").get<double>() / 1e9,
                          total.at("repairs").get<std::uint64_t>(), total.at("trims").get<std::uint64_t>(),
                          total.at("lost").get<std::uint64_t>(),
                          f.at("faults").size() + f.at("more_faults").get<std::size_t>())};
@@ -72,7 +82,8 @@ Status TopFrames::take(const std::string& text, TopPicture& p) {
     for (const json& q : f.at("qps")) p.qps.push_back(qp_of(q));
     p.more_qps = f.at("more_qps").get<std::uint64_t>();
     for (const json& e : f.at("events"))
-      add_event(p, text_of("%10.1f us  ", e.at("t").get<double>() / 1e3) + e.at("what").get<std::string>());
+      add_event(
+          p, text_of("%13s  ", time_text(e.at("t").get<double>()).c_str()) + e.at("what").get<std::string>());
   } catch (const json::exception& e) {
     return Error{EINVAL, std::string("this is no frame: ") + e.what()};
   }
