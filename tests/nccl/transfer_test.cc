@@ -170,16 +170,17 @@ TEST_P(Transfer, GroupsAreFilledByTagInAnyOrder) {
 }
 
 TEST_P(Transfer, ATagOfALaterGroupWaitsForItsTurn) {
-  Memory from(*table, ends.sender, 32, 4), to(*table, ends.receiver, 64, 0);
-  void* first = post_receive(*table, ends.receiver, {to.buffer(0, 32, 1)});
-  void* second = post_receive(*table, ends.receiver, {to.buffer(32, 32, 2)});
+  constexpr int kLong = 256;  // too long to go before its grant
+  Memory from(*table, ends.sender, kLong, 4), to(*table, ends.receiver, 2 * kLong, 0);
+  void* first = post_receive(*table, ends.receiver, {to.buffer(0, kLong, 1)});
+  void* second = post_receive(*table, ends.receiver, {to.buffer(kLong, kLong, 2)});
   void* send = nullptr;
   for (int i = 0; i < 200; ++i) {
-    ASSERT_EQ(table->send(ends.sender, from.buffer(0, 32, 2), &send), kSuccess);
+    ASSERT_EQ(table->send(ends.sender, from.buffer(0, kLong, 2), &send), kSuccess);
     ASSERT_EQ(send, nullptr) << "tag 1 comes first";
   }
-  void* one = post_send(*table, ends.sender, from.buffer(0, 32, 1));
-  void* two = post_send(*table, ends.sender, from.buffer(0, 32, 2));
+  void* one = post_send(*table, ends.sender, from.buffer(0, kLong, 1));
+  void* two = post_send(*table, ends.sender, from.buffer(0, kLong, 2));
   for (void* r : {first, second, one, two}) EXPECT_EQ(wait_for(*table, r, nullptr), kSuccess);
 }
 
