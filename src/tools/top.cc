@@ -50,7 +50,7 @@ class TopSource {
 /// The last frame of a source whose thread runs beside us.
 class FrameTop final : public TopSource {
  public:
-  explicit FrameTop(std::unique_ptr<view::Source> source, milliseconds settles = milliseconds(0))
+  FrameTop(std::unique_ptr<view::Source> source, milliseconds settles)
       : settles_(settles), source_(std::move(source)) {
     source_->start([this](std::string frame) {
       const std::lock_guard lock(mutex_);
@@ -161,7 +161,7 @@ Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {
   if (!scenario) return scenario.error();
   auto sim = view::SimSource::make(std::move(*scenario), {});
   if (!sim) return sim.error();
-  return std::unique_ptr<TopSource>(std::make_unique<FrameTop>(std::move(*sim)));
+  return std::unique_ptr<TopSource>(std::make_unique<FrameTop>(std::move(*sim), kBetweenTwo));
 }
 
 std::atomic<bool> stop_now{false};

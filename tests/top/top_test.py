@@ -118,6 +118,14 @@ class WithoutATerminal(unittest.TestCase):
             frame = json.loads(self.run_top("--trace", record, "--once", "--json").stdout)
             self.assertEqual(len(frame["planes"]), 4)
 
+    def test_one_picture_of_a_simulation_has_rates(self):
+        for _ in range(5):  # a busy machine may need longer to begin
+            done = subprocess.run([MRC, "top", SCENARIO, "--once", "--json"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if any(q["rate"] > 0 for q in json.loads(done.stdout)["qps"]):
+                return
+        self.fail(done.stdout[:300])
+
     def test_says_what_is_missing(self):
         for words, wanted in [((), "mrcd"), (("--trace", "/nonexistent"), "nonexistent"), (("--lab", "no-such-lab"), "no-such-lab"), (("nowhere.toml",), "nowhere.toml")]:
             done = self.run_top(*words)
