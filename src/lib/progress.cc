@@ -64,7 +64,7 @@ bool Progress::polled_lately(Time now) const {
 }
 
 void Progress::note_deadline(Time now, Time deadline) {
-  if (sleep_.load(std::memory_order_relaxed) != Sleep::deep) return;
+  if (deadline == kNever || sleep_.load(std::memory_order_relaxed) != Sleep::deep) return;
   if (sleeps_until_.load(std::memory_order_relaxed) > ns(std::max(now, deadline)) + kSlack.count()) kick();
 }
 
