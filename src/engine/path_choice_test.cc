@@ -200,7 +200,7 @@ TEST_F(PathSetTest, AnEvThatOwesItsFirstAnswerIsPassedOverWhenLaterPacketsOfOthe
   }
   const auto used = [&] {
     std::map<int, int> n;
-    for (int i = 0; i < 40; ++i) ++n[p.choose(now, kAll, {}, Ticks(now + 3us))->value];
+    for (int i = 0; i < 40; ++i) ++n[p.choose(now, kAll, {}, PathSet::Heard{Ticks(now + 3us), 1s})->value];
     return n;
   };
   EXPECT_EQ(used().count(2), 0u);
@@ -214,7 +214,7 @@ TEST_F(PathSetTest, WhenAllOweAnAnswerTheRateDoesNotSuffer) {
   PathSet p(t, {}, 1, quiet);
   for (int i = 0; i < 128; ++i) p.note_sent(now, *p.choose(now, kAll));
   std::map<int, int> used;
-  for (int i = 0; i < 256; ++i) ++used[p.choose(now, kAll, {}, Ticks(now + 1us))->value];
+  for (int i = 0; i < 256; ++i) ++used[p.choose(now, kAll, {}, PathSet::Heard{Ticks(now + 1us), 1s})->value];
   EXPECT_GE(used.size(), 64u) << "they take turns again";
 }
 
@@ -227,7 +227,7 @@ TEST_F(PathSetTest, ATrimIsAnAnswerAndALossEndsTheTrial) {
   p.note_works(EvSlot(1));
   p.note_bad(now, EvSlot(2), PathCause::silence);  // stays in use: there are no more than min_active
   std::map<int, int> used;
-  for (int i = 0; i < 60; ++i) ++used[p.choose(now, kAll, {}, Ticks(now + 1us))->value];
+  for (int i = 0; i < 60; ++i) ++used[p.choose(now, kAll, {}, PathSet::Heard{Ticks(now + 1us), 1s})->value];
   EXPECT_GT(used.count(0), 0u);
   EXPECT_GT(used.count(2), 0u);
   EXPECT_EQ(used.count(3), 0u);

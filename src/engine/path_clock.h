@@ -15,8 +15,7 @@ namespace mrc::engine {
 
 class PathClock {
  public:
-  PathClock(std::size_t evs, Duration initial)
-      : arrived_(evs), delay_(evs), recent_{Duration::zero(), initial} {}
+  PathClock(std::size_t evs, Duration initial) : arrived_(evs), delay_(evs), recent_{0, as_ns(initial)} {}
 
   /// About to send on this EV: keeps an EV unused for 2^30 packets from looking newer than what is sent now.
   void note_sent(EvSlot s, TxOrder order) {
@@ -33,16 +32,16 @@ class PathClock {
   void note_delay(Time now, EvSlot s, Duration sample) {
     note_own_delay(s, sample);
     if (!measured_) {
-      recent_[1] = Duration::zero();
+      recent_[1] = 0;
       window_began_ = coarse(now);
       measured_ = true;
     }
-    recent_[0] = std::max(recent_[0], sample);
+    recent_[0] = std::max(recent_[0], as_ns(sample));
     const bool lasted = samples_ >= kFew && age(now) > kRounds * longest();
     samples_ = (samples_ + 1) & 0x7FF;
     if (samples_ < kWindow && !lasted) return;
     recent_[1] = recent_[0];
-    recent_[0] = Duration::zero();
+    recent_[0] = 0;
     window_began_ = coarse(now);
     samples_ = 0;
     if (windows_ < kMostWindows) windows_ = (windows_ + 1) & kMostWindows;
@@ -61,7 +60,17 @@ class PathClock {
   bool heard_of(EvSlot s) const { return delay_[s.value] != 0; }
   /// The longest of the last one to two windows, over all EVs: answers come back by any path. A window has
   /// many samples, or few and has lasted long: one late answer must not make a thin stream wait for seconds.
-  Duration longest() const { return std::max(recent_[0], recent_[1]); }
+  Duration longest() const { return Duration(std::max(recent_[0], recent_[1])); }
+  /// Every answer, of whatever EV, moves what is typical by a little toward itself: the median, near enough.
+  /// A few slow paths do not change it, and when all queues grow it follows.
+  void note_age(Duration age) {
+    const std::uint32_t ns = std::max(as_ns(age), 1u);
+    if (typical_ == 0) typical_ = ns;
+    const std::uint32_t step = typical_ / kTypicalStep + 1;
+    typical_ =
+        ns > typical_ ? std::min(ns, typical_ + step) : std::max(ns, typical_ - std::min(step, typical_));
+  }
+  Duration typical() const { return Duration(typical_); }
   /// A round trip, measured: for those who look on.
   void note_rtt(Duration sample) {
     const auto ns = static_cast<std::int64_t>(std::clamp<std::int64_t>(sample.count(), 1, UINT32_MAX));
@@ -79,6 +88,7 @@ class PathClock {
   static constexpr std::uint16_t kWindow = 1024, kFew = 32;
   static constexpr int kRounds = 32;
   static constexpr unsigned kMostWindows = 15;
+  static constexpr std::uint32_t kTypicalStep = 32;
   static constexpr std::uint32_t kFarBehind = 1u << 30;
   static constexpr std::int64_t kLongest = std::int64_t{15} << 31;  // 64 ns ticks: all that a code can say
 
@@ -103,8 +113,12 @@ class PathClock {
   }
   FixedArray<TxOrder> arrived_;
   FixedArray<std::uint8_t> delay_;  // encoded; 0: never heard
-  Duration
-      recent_[2];  // longest of this window of samples, and of the one before; a guess until the first sample
+  static std::uint32_t as_ns(Duration d) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(d.count(), 0, UINT32_MAX));
+  }
+  // ns: longest of this window of samples, and of the one before; a guess until the first sample
+  std::uint32_t recent_[2];
+  std::uint32_t typical_ = 0;       // ns
   std::uint16_t window_began_ = 0;  // coarse: this is one of thousands
   std::uint16_t samples_ : 11 = 0;  // of this window
   std::uint16_t windows_ : 4 = 0;   // before it; no more than can be said

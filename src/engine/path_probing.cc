@@ -40,6 +40,15 @@ bool PathSet::suspect(EvSlot s, Duration patience) {
   return true;
 }
 
+void PathSet::note_slow(Time now, EvSlot s, Duration patience) {
+  for (auto& p : probes_) {
+    if (p.question != Question::suspect || p.slot != s || Duration(p.patience) >= patience) continue;
+    p.patience = clamp_patience(patience);
+    p.expired = p.expired && p.overdue(now);
+    if (p.sent) next_question_at_ = std::min(next_question_at_, now + patience - p.sent_at.age(now) + kGrain);
+  }
+}
+
 bool PathSet::is_asking(Question q) const {
   return std::any_of(probes_.begin(), probes_.end(), [&](const PendingProbe& p) { return p.question == q; });
 }

@@ -103,7 +103,7 @@ std::optional<PathSet::ProbeToSend> PathSet::poll_revival(Time now, PortMask ope
         continue;
       }
       slot.set(Revival::waiting);
-      slot.due = Ticks(now + patience_);
+      slot.due = Ticks(now + patience());
     }
     next_revival_ = std::min(next_revival_, std::max(time_of(slot.due, now), now + kGrain));
   }
@@ -114,9 +114,10 @@ void PathSet::end_burst(Time now, EvSlot s) {
   Slot& slot = slots_[s.value];
   slot.streak = 0;
   // MRC-EV-007: unanswered probes back off, up to the configured longest interval.
-  const Duration wait = patience_ * (std::int64_t{1} << slot.backoff);
-  if (wait < settings_.probe_backoff_max) slot.backoff = (slot.backoff + 1) & 31;
-  const Duration pause = std::min(wait, settings_.probe_backoff_max);
+  const Duration wait = patience() * (std::int64_t{1} << slot.backoff);
+  const Duration longest = settings_.probe_backoff_max_us * 1us;
+  if (wait < longest) slot.backoff = (slot.backoff + 1) & 31;
+  const Duration pause = std::min(wait, longest);
   const bool others = is_lost(path(s).port) && rest_plane(now, s, pause);
   rest(now, slot, others ? 2 * pause : pause);
 }
@@ -161,7 +162,10 @@ void PathSet::return_to_service(Time now, EvSlot s, PathCause cause) {
   const bool first = is_lost(path(s).port);
   slots_[s.value].set(Revival::none);
   slots_[s.value].held = 0;
-  if (state(s) != EvState::good) change(now, s, EvState::good, cause);
+  if (state(s) != EvState::good) {
+    change(now, s, EvState::good, cause);
+    if (settings_.late_packets != 0) slots_[s.value].backoff = kQuarters;  // as one that was late
+  }
   if (first) hurry(now, path(s).port);
 }
 

@@ -23,7 +23,7 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
 
 // MRC-EV-001: the EV is chosen at send time, per packet, among GOOD EVs whose port has room.
 std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid,
-                                      std::optional<Ticks> heard, int eighths) {
+                                      std::optional<Heard> heard, int eighths) {
   const PortMask open = talking(room & usable_ports());
   const bool same_flowlet = settings_.flowlet_ns != 0 && unit_ &&
                             chosen_at_.age(now) < Duration(settings_.flowlet_ns) &&
@@ -43,22 +43,48 @@ std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvS
 
 void PathSet::note_sent(Time now, EvSlot s) {
   Slot& slot = slots_[s.value];
-  if (slot.proven || slot.tried) return;
-  slot.tried = 1;
-  slot.due = Ticks(now);
+  const bool first = slot.proven ? slot.streak == 0 : !slot.tried;
+  if (slot.serves() && first) slot.due = Ticks(now);
+  if (slot.serves() && slot.streak < 63) slot.streak = (slot.streak + 1) & 63;
+  slot.tried = slot.tried | !slot.proven;
+}
+
+bool PathSet::is_late(Duration age, Duration typical) const {
+  return settings_.late_packets != 0 && age > typical * settings_.late_eighths / 8;
+}
+
+void PathSet::note_settled(Time now, EvSlot s, Ticks sent, bool arrived, Duration typical) {
+  Slot& slot = slots_[s.value];
+  if (!slot.serves() || slot.streak == 0) return;
+  const Duration age = sent.age(now);
+  // The others left after this one, evenly.
+  if (slot.proven) slot.due = Ticks(now - age + age / slot.streak);
+  slot.streak = (slot.streak - 1) & 63;
+  if (slot.backoff == 0) return;
+  const bool in_time = arrived && !is_late(age, typical);
+  const std::uint32_t more = in_time ? slot.backoff + settings_.late_growth : kQuarters;
+  slot.backoff = more > 31 ? 0 : more & 31;
 }
 
 /// It carried data and was never answered, although what left later by others was.
-bool PathSet::waits_for_proof(const Slot& slot, std::optional<Ticks> heard) const {
-  return slot.on_trial() && heard && heard->after(slot.due);
+bool PathSet::waits_for_proof(const Slot& slot, const std::optional<Heard>& heard) const {
+  return slot.on_trial() && heard && heard->newest.after(slot.due);
+}
+
+bool PathSet::keeps_waiting(Time now, const Slot& slot, const std::optional<Heard>& heard) const {
+  return heard && slot.proven && slot.streak >= settings_.late_packets &&
+         is_late(slot.due.age(now), heard->typical);
 }
 
 // MRC-EV-013: an EV that owes its first answer is passed over while others can carry: a path that was dead
 // from the start then costs a packet or two, not all that it gets until it is found out. At most so many per
 // packet, so that a few proven EVs do not have to carry everything.
+// MRC-EV-016: and so is one whose answers are late, until it has answered; then it carries one packet at a
+// time, and more with each answer in time. So a slow path gets what it can carry, which a skipped turn per
+// mark does not tell: marks come from the head of its queue, and the slower it is the fewer.
 std::optional<EvSlot> PathSet::pick(Time now, PortMask open, std::optional<EvSlot> avoid,
-                                    std::optional<Ticks> heard) {
-  std::optional<EvSlot> last, on_trial;
+                                    const std::optional<Heard>& heard) {
+  std::optional<EvSlot> last, on_trial, full;
   bool skipped = false;
   int passed = 0;
   for (int tries = rotation_.active(); tries >= 0; --tries) {
@@ -73,11 +99,17 @@ std::optional<EvSlot> PathSet::pick(Time now, PortMask open, std::optional<EvSlo
       continue;
     }
     if (slot.held || s == avoid) continue;
+    const bool late = keeps_waiting(now, slot, heard);
+    if (late) slot.backoff = kQuarters;
+    if (late || slot.is_full()) {
+      if (!late && !full) full = s;
+      continue;
+    }
     if (passed >= settings_.trials_passed_over || !waits_for_proof(slot, heard)) return s;
     ++passed;
     if (!on_trial) on_trial = s;
   }
-  return on_trial ? on_trial : last;
+  return on_trial ? on_trial : full ? full : last;
 }
 
 /// Without the planes of which nothing is heard, unless no other has an EV left.
@@ -182,6 +214,7 @@ void PathSet::change(Time now, EvSlot s, EvState to, PathCause cause) {
   const auto out = [](EvState e) { return e == EvState::assumed_bad || e == EvState::denied; };
   withdrawn_ =
       static_cast<std::uint16_t>(withdrawn_ + (to == EvState::assumed_bad) - (from == EvState::assumed_bad));
+  if (out(to) != out(from)) slot.streak = slot.backoff = 0;
   // MRC-EV-005: a withdrawn EV is replaced from the same plane, so that planes stay evenly loaded.
   if (out(to) && !out(from))
     rotation_.withdraw(s, [&](EvSlot r) { return slots_[r.value].state() == EvState::good; });

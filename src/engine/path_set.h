@@ -1,6 +1,7 @@
 // The paths of one QP: the state of each EV, and how a doubted one is asked and a withdrawn one comes back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,10 +27,13 @@ class PathSet {
 
   // --- choosing ---
   /// The next EV for data through one of the ports that have room; not `avoid`, if there is any other.
-  /// `heard`: when the newest packet left that was answered, on whatever EV. `eighths`: how long the packet
-  /// is, of a full one.
+  /// `eighths`: how long the packet is, of a full one.
+  struct Heard {
+    Ticks newest;      // when the newest packet left that was answered, on whatever EV
+    Duration typical;  // what an answer takes
+  };
   std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {},
-                               std::optional<Ticks> heard = {}, int eighths = kFullPacket);
+                               std::optional<Heard> heard = {}, int eighths = kFullPacket);
   /// The next packet starts a unit of its own: what the last one belongs to may be what does not answer.
   void end_unit() { unit_left_ = 0; }
   /// How many full packets the unit is long that a packet of so many eighths begins; 0: it joins the one
@@ -48,6 +52,8 @@ class PathSet {
   void note_skip(Time now, EvSlot s, PathCause cause);
   void note_bad(Time now, EvSlot s, PathCause cause);
   void note_sent(Time now, EvSlot s);  // data
+  /// A packet of this EV is no longer in flight: the peer has it, or it is to be sent again.
+  void note_settled(Time now, EvSlot s, Ticks sent, bool arrived, Duration typical);
   /// The peer had a packet that took this EV, whatever became of it.
   void note_answered(EvSlot s) { slots_[s.value].proven = 1; }
   void note_works(EvSlot s) {
@@ -63,6 +69,8 @@ class PathSet {
   // --- asking a path ---
   /// Holds the EV back from data and asks it; the answer, or the silence, decides. False: no room to ask now.
   bool suspect(EvSlot s, Duration patience);
+  /// A suspect answered something older than the question: it is slow, not dead, and may take so long.
+  void note_slow(Time now, EvSlot s, Duration patience);
   bool is_suspect(EvSlot s) const { return slots_[s.value].held != 0; }
   /// When an EV of this plane was asked that has not answered yet; nothing if none was.
   std::optional<TxOrder> asked(PortId port) const;
@@ -102,7 +110,9 @@ class PathSet {
   /// there is nothing to ask, or it is being asked.
   bool doubt_plane(PortId port, Duration patience);
   /// How long probes of withdrawn EVs may take, and so how soon they are repeated.
-  void set_patience(Duration d) { patience_ = d; }
+  void set_patience(Duration d) {
+    patience_ns_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(d.count(), 0, UINT32_MAX));
+  }
   /// The peer, or this plane, speaks again after a long silence: ask the withdrawn EVs now.
   void hurry(Time now, std::optional<PortId> plane = {});
 
@@ -118,6 +128,7 @@ class PathSet {
 
  private:
   static constexpr int kArrivals = 64;
+  static constexpr std::uint32_t kQuarters = 4;  // of a packet
   enum class Revival : std::uint8_t { none, resting, asking, waiting };
   struct Slot {
     std::uint32_t state_ : 2 = 0;      // EvState
@@ -126,25 +137,33 @@ class PathSet {
     std::uint32_t asked : 2 = 0;       // probes of the burst under way
     std::uint32_t unanswered : 3 = 0;  // of those, one bit each
     std::uint32_t burst : 3 = 0;       // generation: tells this burst's answers from the last one's
-    std::uint32_t backoff : 5 = 0;     // doublings of the interval between bursts
-    std::uint32_t streak : 6 = 0;      // probes answered in a row
+    std::uint32_t backoff : 5 = 0;     // withdrawn: doublings of the interval between bursts
+                                       // in service: quarters of packets that it may have in flight; 0: any
+    std::uint32_t streak : 6 = 0;      // withdrawn: probes answered in a row. In service: packets in flight
     std::uint32_t losses : 6 = 0;      // recent ones, to tell the one bad EV from uniform loss
     std::uint32_t tried : 1 = 0;       // carried data
     std::uint32_t proven : 1 = 0;      // was answered, ever
-    Ticks due;  // resting: next burst. waiting: patience ends. On trial: when it was first tried
+    // Resting: next burst. Waiting: patience ends. On trial: when it was first tried. In service: when the
+    // oldest packet in flight left, as far as one can tell.
+    Ticks due;
 
     EvState state() const { return static_cast<EvState>(state_); }
     Revival revival() const { return static_cast<Revival>(revival_); }
     void set(EvState s) { state_ = static_cast<std::uint32_t>(s) & 3; }
     bool on_trial() const { return tried && !proven; }
+    bool serves() const { return state() == EvState::good || state() == EvState::skip; }
+    bool is_full() const { return backoff != 0 && kQuarters * streak >= backoff; }
     void set(Revival r) { revival_ = static_cast<std::uint32_t>(r) & 3; }
   };
 
+  Duration patience() const { return Duration(patience_ns_); }
   static std::uint16_t revival_id(EvSlot s, int burst, int index);
   void change(Time now, EvSlot s, EvState to, PathCause cause);
-  bool waits_for_proof(const Slot& slot, std::optional<Ticks> heard) const;
+  bool waits_for_proof(const Slot& slot, const std::optional<Heard>& heard) const;
+  bool is_late(Duration age, Duration typical) const;
+  bool keeps_waiting(Time now, const Slot& slot, const std::optional<Heard>& heard) const;
   std::optional<EvSlot> pick(Time now, PortMask open, std::optional<EvSlot> avoid,
-                             std::optional<Ticks> heard);
+                             const std::optional<Heard>& heard);
   void answer_by(EvSlot s) {
     reverse_[rotation_.plane_of(path(s).port)] = s;
     freshest_ = s;
@@ -194,7 +213,7 @@ class PathSet {
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint32_t recent_losses_ = 0;
   Ticks chosen_at_;  // when an EV was last chosen for data
-  Duration patience_ = 150us;
+  std::uint32_t patience_ns_ = 150'000;
   Time next_revival_ = kNever;      // no withdrawn EV has anything to do before
   Time next_question_at_ = kNever;  // no question's patience ends before
 };

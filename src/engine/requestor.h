@@ -94,7 +94,7 @@ class Requestor {
   /// The peer has something of ours to answer for. Not while a message waits half-way for its turn and all
   /// that left has arrived.
   bool owed() const { return !flight_.settled() || queue_.executed() < queue_.whole(); }
-  std::optional<Ticks> heard(Time now) const;
+  std::optional<PathSet::Heard> heard(Time now) const;
   bool may_send(Time now, Time not_before);
   int unit() const;
   bool unit_fits() const;

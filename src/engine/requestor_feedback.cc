@@ -82,11 +82,16 @@ void Requestor::acknowledge_bitmap(Time now, Psn from, std::uint64_t bits) {
 void Requestor::note_acked(Time now, Psn psn, const Record& record, bool was_in_flight) {
   if (!was_in_flight) return;  // it was thought lost: which transmission arrived is unknown
   const EvSlot slot(record.slot);
+  clock_.note_age(record.sent.age(now));
+  paths_.note_settled(now, slot, record.sent, true, clock_.typical());
   if (!heard_any_ || record.sent.after(heard_)) heard_ = record.sent;
   heard_any_ = true;
   // A repaired packet may owe its arrival to the first transmission, so it proves nothing about its latest
   // path.
   if (!record.repaired) {
+    // MRC-REQ-013: what was asked after it stands behind it in the same queue, and may take longer still.
+    if (paths_.is_suspect(slot))
+      paths_.note_slow(now, slot, record.sent.age(now) * settings_.silence_eighths / 8);
     clock_.note_arrived(slot, record.order);
     learn_delay(now, slot, record.sent.age(now));
     paths_.note_works(slot);
@@ -168,6 +173,7 @@ Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
   paths_.note_answered(slot);
   charged_ -= bytes;
   flight_.mark_lost(nack.nack_psn);
+  paths_.note_settled(now, slot, record.sent, false, clock_.typical());
   say_(now, PacketLost{nack.nack_psn, slot, LossCause::nack});
   switch (nack.reason) {
     case NackReason::trimmed:  // A trimmed packet is good news: the path works, the queue was full.

@@ -91,6 +91,7 @@ void Requestor::lose(Time now, Psn psn, LossCause cause) {
   const EvSlot slot(flight_.record(psn).slot);
   const std::uint32_t bytes = size_of(psn);
   flight_.mark_lost(psn);
+  paths_.note_settled(now, slot, flight_.record(psn).sent, false, clock_.typical());
   charged_ -= bytes;
   congestion_.on_loss(now, bytes);
   switch (cause) {

@@ -123,10 +123,11 @@ std::optional<EvSlot> Requestor::choose_for_repair(Time now, PortMask room, EvSl
 
 /// When what was answered last had left. Once many were answered, an EV that was not stands out anyway; but
 /// not where each has several packets in flight, and a few would have to carry what was meant for all.
-std::optional<Ticks> Requestor::heard(Time now) const {
+std::optional<PathSet::Heard> Requestor::heard(Time now) const {
   constexpr int kPacketsPerEv = 2;
-  if (clock_.is_seasoned() && flight_.outstanding() <= kPacketsPerEv * paths_.size()) return Ticks(now);
-  return heard_any_ ? std::optional(heard_) : std::nullopt;
+  if (!heard_any_) return std::nullopt;
+  const bool strict = clock_.is_seasoned() && flight_.outstanding() <= kPacketsPerEv * paths_.size();
+  return PathSet::Heard{strict ? Ticks(now) : heard_, clock_.typical()};
 }
 
 bool Requestor::send_new(Time now, PortMask room, Transmit& out) {

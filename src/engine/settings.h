@@ -18,11 +18,16 @@ struct PathSettings {
   std::uint8_t probes_to_return = 3;       // answers in a row that bring an ASSUMED_BAD EV back
   std::uint8_t max_probes_to_return = 48;  // for an EV that keeps failing while the others do not
   std::uint8_t trials_passed_over = 16;    // EVs that owe their first answer, at most so many per packet
+  // A path with a long queue shows in its answers: an EV with so many packets unanswered (0: whatever they
+  // do), the oldest of them for so many eighths of what an answer usually takes, is passed over,
+  std::uint8_t late_packets = 3;
+  std::uint8_t late_eighths = 12;
+  std::uint8_t late_growth = 1;  // and has one packet in flight then, a quarter more per answer in time
   // Parts that can be switched off, to see what each is worth.
-  bool skip_on_mark = true;         // an ECN mark makes its EV miss a turn
-  bool skip_on_trim = true;         // and so does a trim inside the fabric
-  std::uint32_t flowlet_ns = 0;     // keep to one EV until nothing left for so long; 0: spray by units
-  Duration probe_backoff_max = 1s;  // an unanswered probe doubles its interval up to this
+  bool skip_on_mark = true;      // an ECN mark makes its EV miss a turn
+  bool skip_on_trim = true;      // and so does a trim inside the fabric
+  std::uint32_t flowlet_ns = 0;  // keep to one EV until nothing left for so long; 0: spray by units
+  std::uint32_t probe_backoff_max_us = 1'000'000;  // an unanswered probe doubles its interval up to this
 };
 
 enum class WindowPolicy : std::uint8_t { nack, drop };  // a PSN beyond the receive window
