@@ -51,7 +51,12 @@ template <class Model>
 class Shard {
  public:
   Shard(Crew<Model>& crew, unsigned index, std::size_t nodes)
-      : crew_(crew), index_(index), agenda_(nodes), outboxes_(crew.layout().shards), slots_(crew.slots()) {}
+      : crew_(crew),
+        index_(index),
+        agenda_(nodes),
+        outboxes_(crew.layout().shards),
+        mail_(crew.layout().ranks == nullptr ? 0 : crew.layout().ranks->size()),
+        slots_(crew.slots()) {}
 
   unsigned index() const { return index_; }
   Model& model() { return crew_.model_; }
@@ -62,8 +67,10 @@ class Shard {
     const unsigned owner = crew_.layout().shard_of[node];
     if (owner == index_) {
       accept(node, t);
-    } else {
+    } else if (crew_.shards_[owner] != nullptr) {
       outboxes_[owner].push_back({t, node});
+    } else {
+      post(mail_[owner / crew_.layout().own_shards()], node, t);
     }
   }
   /// `node` runs at `when` whether anything arrives or not.
@@ -75,6 +82,32 @@ class Shard {
     Transit transit;
     std::uint32_t node;
   };
+
+  using Slot = typename Model::Slot;
+  static_assert(std::is_trivially_copyable_v<Slot>);
+  /// A frame on its way to another process: arrival, node, and what the slot holds.
+  static constexpr std::size_t kLetter = sizeof(Transit) + sizeof(std::uint32_t) + sizeof(Slot);
+
+  /// At once, while the frame is in cache, and its slot is free for the next.
+  void post(Ranks::Bytes& mail, std::uint32_t node, const Transit& t) {
+    mail.resize(mail.size() + kLetter);
+    std::byte* p = mail.data() + mail.size() - kLetter;
+    std::memcpy(p, &t, sizeof t);
+    std::memcpy(p + sizeof t, &node, sizeof node);
+    std::memcpy(p + sizeof t + sizeof node, static_cast<const void*>(&slots_[t.slot]), sizeof(Slot));
+    slots_.give(t.slot);
+  }
+  void open(const std::byte* letter) {
+    Transit t;
+    std::uint32_t node = 0;
+    std::memcpy(static_cast<void*>(&t), letter, sizeof t);
+    std::memcpy(&node, letter + sizeof t, sizeof node);
+    t.slot = slots_.take();
+    Slot& slot = slots_[t.slot];
+    std::memcpy(static_cast<void*>(&slot), letter + sizeof t + sizeof node, sizeof(Slot));
+    if constexpr (requires { slot.slot; }) slot.slot = t.slot;
+    crew_.shard_of(node).accept(node, t);
+  }
 
   void accept(std::uint32_t node, const Transit& t) {
     crew_.inboxes_[node].push(t);
@@ -102,7 +135,8 @@ class Shard {
   const unsigned index_;
   Agenda agenda_;
   ArrivalSorter sorter_;
-  std::vector<std::vector<Parcel>> outboxes_;  // by shard
+  std::vector<std::vector<Parcel>> outboxes_;  // by shard of this process
+  std::vector<Ranks::Bytes> mail_;             // by rank
   SlotCache<typename Model::Slot> slots_;
   std::vector<std::uint32_t> nodes_;
   std::vector<Transit> due_;
@@ -158,54 +192,25 @@ class Crew {
     if (next_ != kNoWindow && !model_.proceed(next_ * layout_.window)) next_ = kNoWindow;
   }
 
-  using Slot = typename Model::Slot;
-  static_assert(std::is_trivially_copyable_v<Slot>);
-  /// A frame on its way to another process: arrival, node, and what the slot holds.
-  static constexpr std::size_t kLetter = sizeof(Transit) + sizeof(std::uint32_t) + sizeof(Slot);
-
   /// With all threads at rest: what is for other processes' nodes goes there, and theirs comes here.
   void trade() {
     if (layout_.ranks == nullptr) return;
-    mail_.resize(layout_.ranks->size());
-    for (auto& shard : shards_) {
-      if (shard != nullptr) pack(*shard);
-    }
-    layout_.ranks->exchange(mail_, arrived_);
-    for (Ranks::Bytes& m : mail_) m.clear();
-    for (std::size_t at = 0; at < arrived_.size(); at += kLetter) unpack(arrived_.data() + at);
+    Shard<Model>& own = *shards_[first()];
+    for (unsigned s = 1; s < layout_.own_shards(); ++s) gather_mail(*shards_[first() + s], own);
+    layout_.ranks->exchange(own.mail_, arrived_);
+    for (Ranks::Bytes& m : own.mail_) m.clear();
+    for (std::size_t at = 0; at < arrived_.size(); at += Shard<Model>::kLetter)
+      own.open(arrived_.data() + at);
   }
-  void pack(Shard<Model>& shard) {
-    for (unsigned to = 0; to < layout_.shards; ++to) {
-      if (shards_[to] != nullptr) continue;
-      Ranks::Bytes& mail = mail_[to / layout_.own_shards()];
-      for (const auto& parcel : shard.outboxes_[to]) {
-        mail.resize(mail.size() + kLetter);
-        std::byte* p = mail.data() + mail.size() - kLetter;
-        std::memcpy(p, &parcel.transit, sizeof(Transit));
-        std::memcpy(p + sizeof(Transit), &parcel.node, sizeof parcel.node);
-        const Slot& slot = shard.slots_[parcel.transit.slot];
-        std::memcpy(p + kLetter - sizeof(Slot), static_cast<const void*>(&slot), sizeof(Slot));
-        shard.slots_.give(parcel.transit.slot);
-      }
-      shard.outboxes_[to].clear();
+  static void gather_mail(Shard<Model>& from, Shard<Model>& to) {
+    for (std::size_t r = 0; r < to.mail_.size(); ++r) {
+      to.mail_[r].insert(to.mail_[r].end(), from.mail_[r].begin(), from.mail_[r].end());
+      from.mail_[r].clear();
     }
-  }
-  void unpack(const std::byte* p) {
-    SlotCache<Slot>& slots = shards_[first()]->slots_;
-    Transit transit;
-    std::uint32_t node = 0;
-    std::memcpy(static_cast<void*>(&transit), p, sizeof transit);
-    std::memcpy(&node, p + sizeof transit, sizeof node);
-    transit.slot = slots.take();
-    Slot& slot = slots[transit.slot];
-    std::memcpy(static_cast<void*>(&slot), p + kLetter - sizeof(Slot), sizeof(Slot));
-    if constexpr (requires { slot.slot; }) slot.slot = transit.slot;
-    shard_of(node).accept(node, transit);
   }
 
   Model& model_;
   Layout layout_;
-  std::vector<Ranks::Bytes> mail_;  // by rank
   Ranks::Bytes arrived_;
   SlotStore<typename Model::Slot> slots_;
   std::vector<Inbox> inboxes_;  // by node

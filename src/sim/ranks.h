@@ -7,17 +7,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 
 namespace mrc::sim {
 
+/// Bytes that grow without being zeroed first: whoever makes room writes it.
+template <class T>
+struct Unwritten : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unwritten<U>;
+  };
+  template <class U>
+  void construct(U* p) {
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* p, Args&&... args) {
+    ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+  }
+};
+
 /// All calls are collective: every rank makes the same ones in the same order.
 class Ranks {
  public:
-  using Bytes = std::vector<std::byte>;
+  using Bytes = std::vector<std::byte, Unwritten<std::byte>>;
   virtual ~Ranks() = default;
 
   virtual unsigned rank() const = 0;
