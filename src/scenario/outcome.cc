@@ -124,13 +124,20 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   Series series(prepared.topology, scenario.outputs.interval);
   PhaseMeter meter(scenario.phases);
   Outcome out;
+  bool wanted_on = true;
   world.run([&](const sim::Progress& p) {
     meter.note(p);
     if (wanted.samples && series.due(p.now)) series.take(world, p);
     if (wanted.look) wanted.look(world, p);
     out.ended = p.now;
-    return !on_progress || on_progress(p);
+    wanted_on = !on_progress || on_progress(p);
+    return wanted_on;
   });
+  // Nothing may have happened for long before the end: that time counts too.
+  if (world.stopped_early() && wanted_on && prepared.world.end > out.ended) {
+    meter.note({out.ended, prepared.world.end, world.total()});
+    out.ended = prepared.world.end;
+  }
   if (wanted.samples) series.take(world, {out.ended, out.ended, world.total()});
   out.stopped_by_time = world.stopped_early();
   out.here = world.gather();
@@ -151,7 +158,7 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   LineRate line(prepared.topology);
   for (const Flow& f : out.flows) line.add(f);
   out.of_line_rate = line.part(out.summary.goodput_gbps);
-  out.silence = meter.silence();
+  out.silence = out.stopped_by_time ? meter.silence_until(out.ended) : meter.silence();
   for (std::size_t i = 0; i < scenario.phases.size(); ++i) {
     const double goodput = gbps(meter.bytes(i), meter.length(i));
     out.phases.push_back({scenario.phases[i].name, goodput, line.part(goodput)});

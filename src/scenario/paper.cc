@@ -25,7 +25,8 @@ std::string title_of(const PaperRow& r) {
 }
 
 std::string baseline_text(const PaperRow& r) {
-  return r.has_baseline ? figure_text(r.published, r.baseline) : "not run";
+  if (r.has_baseline) return figure_text(r.published, r.baseline);
+  return r.published.no_baseline.empty() ? "not run" : "not run: " + r.published.no_baseline;
 }
 
 std::string bands(const PaperRow& r) {

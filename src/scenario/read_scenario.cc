@@ -90,6 +90,7 @@ void read_published(TableReader& r, Scenario& s) {
   r.text("setting", p.setting);
   r.text("mrc", p.mrc);
   r.text("roce", p.roce);
+  r.text("no_baseline", p.no_baseline);
   r.text("figure", p.figure);
   r.text("unit", p.unit);
   r.real("scale", p.scale, 1e-12, 1e12);

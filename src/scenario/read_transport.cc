@@ -43,6 +43,8 @@ void read_paths(TableReader& r, engine::PathSettings& p) {
   r.number("probes_to_return", p.probes_to_return, 1);
   r.number("reshuffle_reach", p.reshuffle_reach);
   r.number("trials_passed_over", p.trials_passed_over);
+  r.number("late_packets", p.late_packets);
+  r.number("late_eighths", p.late_eighths, 8);
   r.flag("skip_on_mark", p.skip_on_mark);
   r.flag("skip_on_trim", p.skip_on_trim);
   sim::Ps flowlet = 0;
@@ -89,6 +91,9 @@ void read_transport(TableReader& r, Scenario& s) {
   r.time("retire_after", h.retire_after);
   r.flag("wire", h.wire);
   r.choice("congestion", h.congestion, kCongestion);
+  std::uint64_t window = h.window;
+  r.bytes("window", window);
+  h.window = static_cast<std::uint32_t>(std::min<std::uint64_t>(window, 1u << 30));
   r.choice("forwarding", s.world.forwarding.forwarding, kForwarding);
   r.table("hints", [&](TableReader& in) { read_hints(in, h.hints); });
 }

@@ -120,7 +120,12 @@ TEST(Paper, HasAllResultsAndTheirBands) {
 
 TEST(Paper, RowsTellPassedFromMissed) {
   PaperRow row;
-  row.published = {"R1", "one pair", "96 %", "", "of_line_rate", "% of line rate", 100};
+  row.published = {.id = "R1",
+                   .setting = "one pair",
+                   .mrc = "96 %",
+                   .figure = "of_line_rate",
+                   .unit = "% of line rate",
+                   .scale = 100};
   row.mrc.json =
       R"({"of_line_rate":0.97,"passed":true,"expectations":[{"figure":"of_line_rate","found":0.97,"met":true}]})";
   EXPECT_TRUE(row_passed(row));
@@ -130,7 +135,10 @@ TEST(Paper, RowsTellPassedFromMissed) {
       R"({"of_line_rate":0.5,"passed":false,"expectations":[{"figure":"of_line_rate","found":0.5,"met":false}]})";
   EXPECT_FALSE(row_passed(bad));
   EXPECT_THAT(paper_text({row, bad}), HasSubstr("1 of its bands missed"));
-  EXPECT_THAT(paper_text({row}), HasSubstr("RoCEv2     not run"));
+  EXPECT_THAT(paper_text({row}), HasSubstr("RoCEv2     not run\n"));
+  PaperRow told = row;
+  told.published.no_baseline = "it has one path";
+  EXPECT_THAT(paper_text({told}), HasSubstr("RoCEv2     not run: it has one path\n"));
   EXPECT_THAT(paper_report({row, bad}, true), HasSubstr("1 of 2"));
   EXPECT_THAT(paper_json({row}), HasSubstr("\"result\":{\"of_line_rate\":0.97"));
 }

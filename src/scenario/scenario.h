@@ -86,6 +86,7 @@ struct Published {
   std::string id;       // R1
   std::string setting;  // in words
   std::string mrc, roce;
+  std::string no_baseline;  // why RoCEv2 is not run beside it, in a phrase
   std::string figure;  // the figure that is compared
   std::string unit;    // of it, as reports print it
   double scale = 1;    // from the figure to that unit

@@ -46,6 +46,7 @@ evs = 32
 pmtu = 1024
 spray_unit = 4
 congestion = "constant"
+window = "96KiB"
 hints = { remote_recv_peers = 9 }
 [queues]
 trim = false
@@ -77,6 +78,7 @@ for = "10us"
   EXPECT_EQ(s->world.hosts.path_mtu, 1024);
   EXPECT_EQ(s->world.hosts.paths.spray_unit, 4);
   EXPECT_EQ(s->world.hosts.congestion, engine::CcAlgorithm::constant);
+  EXPECT_EQ(s->world.hosts.window, 96u << 10);
   EXPECT_EQ(s->world.hosts.hints.remote_recv_peers, 9u);
   EXPECT_FALSE(s->world.queues.trim);
   EXPECT_EQ(s->world.end, 3'000'000'000);

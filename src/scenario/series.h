@@ -1,6 +1,7 @@
 // What happened over time: samples of a running world, at an interval that grows with the run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -53,8 +54,12 @@ class PhaseMeter {
   /// Bytes from the phase's beginning to its end, or to the run's.
   double bytes(std::size_t phase) const { return at_end(phase) - begin_[phase]; }
   sim::Ps length(std::size_t phase) const;
-  /// The longest time between two arrivals of payload, to a window's precision.
+  /// The longest time between two arrivals of payload, to a window's precision; and to the end of a run that
+  /// was stopped while more was wanted.
   sim::Ps silence() const { return silence_; }
+  sim::Ps silence_until(sim::Ps end) const {
+    return heard_ > 0 ? std::max(silence_, end - heard_) : silence_;
+  }
 
  private:
   double at_end(std::size_t phase) const { return end_[phase] < 0 ? last_ : end_[phase]; }

@@ -117,7 +117,9 @@ engine::CcProfile HostPlan::cc_profile() const {
   facts.base_rtt = Duration(base_rtt(topo, full_frame(), 150) / kPsPerNs);
   facts.mtu = engine::cc_bytes_max(settings.path_mtu);
   facts.trimming = trimming_;
-  return {settings.congestion, engine::default_nscc(facts)};
+  engine::CcProfile profile{settings.congestion, engine::default_nscc(facts)};
+  if (settings.window != 0) profile.nscc.max_cwnd = settings.window;
+  return profile;
 }
 
 // Two bounds, of which the later one counts: the full packets, dealt out evenly to the planes, and all bytes,
