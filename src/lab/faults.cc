@@ -99,7 +99,7 @@ Status Faults::set_rate(const Attachment& at, std::uint64_t bits_per_second) {
     return tell(at, "rate " + topo_.port_name(at) + " " +
                         (bits_per_second != 0 ? topo::rate_text(bits_per_second) : "default"));
   Messages out;
-  lab::set_rate(out, interface_index(at.port), bits_per_second, had_one);
+  lab::set_rate(out, interface_index(at.port), bits_per_second, had_one, wiring_.settings().shaping);
   return apply(wiring_.netlink(at.node), out.take(), "limit a rate (the kernel needs CONFIG_NET_SCH_TBF)");
 }
 

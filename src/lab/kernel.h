@@ -46,8 +46,16 @@ struct PortSpan {
 /// UDP from these source ports looks into `table` first.
 void add_source_port_rule(Messages& out, PortSpan ports, std::uint32_t table, std::uint32_t priority);
 
+/// How an interface that the kernel slows down behaves. The defaults let large trains through as they are,
+/// and keep a short queue that drops; a NIC that takes from its host what its wire carries has no burst, and
+/// room for all that is in flight.
+struct Shaping {
+  std::uint32_t least_burst = 128 * 1024;  // bytes at full speed after a rest: two of the largest trains
+  std::uint64_t queue_ns = 2'000'000;      // what may wait besides, in time on the wire
+};
 /// What leaves by an interface, at most so fast (tbf); 0: as fast as it can.
-void set_rate(Messages& out, unsigned index, std::uint64_t bits_per_second, bool had_one);
+void set_rate(Messages& out, unsigned index, std::uint64_t bits_per_second, bool had_one,
+              const Shaping& shaping = {});
 /// A place for filters on what arrives and what leaves.
 void add_hooks(Messages& out, unsigned index);
 enum class Way : std::uint8_t { arrivals, departures };

@@ -16,9 +16,7 @@ constexpr std::uint32_t kRootHandle = 0x10000;
 constexpr std::uint32_t kArrivals = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS);
 constexpr std::uint32_t kDepartures = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS);
 constexpr std::uint64_t kBurstNs = 1'000'000;
-constexpr std::uint64_t kQueueNs = 2'000'000;
-constexpr std::uint64_t kLeastBurst = 128 * 1024;  // two of the largest trains
-constexpr std::uint64_t kTick = 64;                // ns in the kernel's tick of packet schedulers
+constexpr std::uint64_t kTick = 64;  // ns in the kernel's tick of packet schedulers
 
 tcmsg about(unsigned index, std::uint32_t parent) {
   tcmsg header{};
@@ -28,13 +26,13 @@ tcmsg about(unsigned index, std::uint32_t parent) {
   return header;
 }
 
-void add_tbf(Messages& out, unsigned index, std::uint64_t bits_per_second) {
+void add_tbf(Messages& out, unsigned index, std::uint64_t bits_per_second, const Shaping& shaping) {
   const std::uint64_t bytes = std::max<std::uint64_t>(bits_per_second / 8, 1);
-  const std::uint64_t burst = std::max(bytes * kBurstNs / 1'000'000'000, kLeastBurst);
+  const std::uint64_t burst = std::max<std::uint64_t>(bytes * kBurstNs / 1'000'000'000, shaping.least_burst);
   tc_tbf_qopt options{};
   options.rate.rate = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
   options.rate.linklayer = TC_LINKLAYER_ETHERNET;
-  options.limit = static_cast<std::uint32_t>(burst + bytes * kQueueNs / 1'000'000'000);
+  options.limit = static_cast<std::uint32_t>(burst + bytes * shaping.queue_ns / 1'000'000'000);
   options.buffer = static_cast<std::uint32_t>(burst * 1'000'000'000 / bytes / kTick);
   tcmsg header = about(index, TC_H_ROOT);
   header.tcm_handle = kRootHandle;
@@ -50,8 +48,9 @@ void add_tbf(Messages& out, unsigned index, std::uint64_t bits_per_second) {
 
 }  // namespace
 
-void set_rate(Messages& out, unsigned index, std::uint64_t bits_per_second, bool had_one) {
-  if (bits_per_second != 0) return add_tbf(out, index, bits_per_second);
+void set_rate(Messages& out, unsigned index, std::uint64_t bits_per_second, bool had_one,
+              const Shaping& shaping) {
+  if (bits_per_second != 0) return add_tbf(out, index, bits_per_second, shaping);
   if (!had_one) return;
   tcmsg header = about(index, TC_H_ROOT);
   header.tcm_handle = kRootHandle;

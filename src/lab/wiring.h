@@ -27,6 +27,7 @@ struct WiringSettings {
   SwitchTuning tuning;        // of those
   bool direct = false;  // direct uSID addressing: a host's segment id is its own address, not a decapsulator
   std::uint64_t shape_below = 20'000'000'000;  // links at least so fast are left as fast as the machine is
+  Shaping shaping;                             // of the others, where the kernel does it
 };
 
 /// All nodes of a running fabric. What it holds vanishes with it, and with the process.

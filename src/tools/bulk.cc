@@ -20,7 +20,7 @@ struct Total {
 
 /// Posts what credit allows; false when the device refused.
 bool post_more(BulkSide& side, const BulkSettings& settings, std::uint64_t& next) {
-  while (next < side.credit() + settings.slots) {
+  while (next < side.credit() + settings.slots && (settings.messages == 0 || next < settings.messages)) {
     fill_pattern(next, side.slot(next));
     const int error = side.post_message(next);
     if (error == ENOMEM) return true;
@@ -51,6 +51,7 @@ Result<BulkSample> send_bulk(int channel, const BulkSettings& settings, const Bu
     if (more && !post_more(**side, settings, next)) return Error{EIO, "the device refuses to send"};
     if (!(*side)->poll([] {}) && rests(settings)) rest_a_moment();
     const Time now = lib::steady_now();
+    if (more && settings.messages != 0 && next == settings.messages) more = false, give_up = now + kPatience;
     BulkSample& sample = (*side)->sample();
     sample.late_ns = std::max({sample.late_ns, (now - looked).count(), (*side)->peer_late_ns()});
     looked = now;

@@ -20,9 +20,6 @@ using engine::QpState;
 constexpr std::uint64_t kCreditId = ~std::uint64_t{0};
 constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
 constexpr std::uint32_t kQueueDepth = 4096;
-// A lab's faults last longer than a datacentre's: the transport retries for ever, and the test's own clock
-// decides when that is too long. Nor does a lab's host always have a core to answer in time.
-constexpr std::uint8_t kTimeout = 14;  // about 17 ms
 
 /// Bytes that have left by each interface of this network namespace.
 void read_sent(const lib::DeviceConfig& config, BulkSample& out) {
@@ -75,6 +72,7 @@ Result<std::unique_ptr<BulkSide>> BulkSide::open(const BulkSettings& settings) {
   }
   if (settings.queue_us != 0 && std::getenv("MRC_QUEUE_US") == nullptr)
     device_settings->learn_queue = settings.queue_us * 1us;
+  if (settings.slack_us != 0) device_settings->suspect_slack = settings.slack_us * 1us;
   if (std::getenv("MRC_SPRAY_UNIT") == nullptr) device_settings->spray_unit = settings.spray_unit;
   std::unique_ptr<BulkSide> side(new BulkSide(settings));
   auto device = lib::NicDevice::open(devices->front(), *device_settings);
@@ -115,7 +113,9 @@ Status BulkSide::connect(int channel, std::uint32_t receives) {
   a.remote_qpn = Qpn(peer_.qpn);
   a.mpr = a.mpr_dest = 32;
   a.max_wimm = a.max_wimm_dest = static_cast<std::uint16_t>(std::max(settings_.slots, 32u));
-  a.timeout = kTimeout;
+  a.timeout = settings_.timeout;
+  // A lab's faults last longer than a datacentre's: the transport retries for ever, and the test's own clock
+  // decides when that is too long.
   a.exponential_retries = engine::kRetryForEver;
   for (const QpState next : {QpState::init, QpState::rtr, QpState::rts}) {
     if (const int error = qp_->modify(next, a); error != 0)
@@ -123,8 +123,10 @@ Status BulkSide::connect(int channel, std::uint32_t receives) {
   }
   for (std::uint32_t i = 0; i < receives; ++i) post_receive();
   BulkAddress ready;
+  auto traded = trade(channel, ours, ready);  // both ends listen before either speaks
   last_ = lib::steady_now();
-  return trade(channel, ours, ready);  // both ends listen before either speaks
+  sample_.began_ns = last_.time_since_epoch().count();
+  return traded;
 }
 
 std::span<std::uint64_t> BulkSide::slot(std::uint64_t number) {
@@ -185,6 +187,7 @@ bool BulkSide::poll(const std::function<void()>& received) {
       const Time now = lib::steady_now();
       sample_.longest_gap_ns = std::max(sample_.longest_gap_ns, (now - last_).count());
       last_ = now;
+      sample_.done_ns = now.time_since_epoch().count();
     }
   }
   return n > 0;
