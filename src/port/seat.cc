@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "port/local_socket.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int kAnswerTimeoutMs = 10'000;  // of a process that may wait for a core
 constexpr std::size_t kMaxClients = 256;
-constexpr int kMaxLockTries = 64;
 
 void watch(int epoll, int fd) {
   epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
@@ -170,13 +170,16 @@ bool Seat::wait_for(int fd) {
 /// One process at a time looks for a group and makes it. The lock's name is freed however its holder ends.
 Result<Fd> Seat::lock_creation() {
   const std::string name = creation_lock(options_.udp_port);
-  for (int i = 0; i < kMaxLockTries; ++i) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAnswerTimeoutMs);
+  while (std::chrono::steady_clock::now() < end) {
     auto lock = listen_local(name);
     if (lock || lock.error().code != EADDRINUSE) return lock;
     auto holder = connect_local(name);  // breaks when the holder lets go
-    if (!holder) continue;
-    if (!wait_for(holder->get()))
+    if (!holder) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));  // it has the name and does not listen yet
+    } else if (!wait_for(holder->get())) {
       return Error{ETIMEDOUT, process(holder->get()) + " is opening the same UDP port and doesn't get on"};
+    }
   }
   return Error{EBUSY,
                "too many processes are opening UDP port " + std::to_string(options_.udp_port) + " at once"};
