@@ -10,12 +10,14 @@ namespace mrc::map {
 
 struct Settings {
   // How often, and how long to wait.
-  Duration period = 33ms;          // between two probes of one target
-  Duration fast_period = 3ms;      // while something is suspected and not yet judged
-  Duration seldom_period = 100ms;  // of T0s, for which T1s' answers speak, and of visits elsewhere
-  Duration timeout = 8ms;          // a probe that is not back by then is lost, until it comes late
-  Duration relay_timeout = 15ms;   // the same where another node's mapper has to pass it on
-  Duration look = 250ms;           // a close look goes on so long after the last reason for it
+  Duration period = 33ms;      // between two probes of one target
+  Duration fast_period = 3ms;  // while something is suspected and not yet judged
+  // Of T0s, for which T1s' answers speak, and of visits elsewhere. A multiple of the period: one waking
+  // serves all.
+  Duration seldom_period = 3 * period;
+  Duration timeout = 8ms;         // a probe that is not back by then is lost, until it comes late
+  Duration relay_timeout = 15ms;  // the same where another node's mapper has to pass it on
+  Duration look = 250ms;          // a close look goes on so long after the last reason for it
 
   // When a target is called what.
   std::uint32_t dead_after = 4;   // losses in a row; more on a path that loses much anyway:

@@ -11,6 +11,8 @@
 #include <array>
 #include <cstring>
 
+#include "lab/offspring.h"
+
 namespace mrc::tools {
 namespace {
 
@@ -74,21 +76,15 @@ bool run_mapper_once(map::Mapper& mapper, Time end, int channel, bool* closed) {
 
 Status MapNodes::add(lab::Lab& lab, const topo::Topology& topo, map::HostId host,
                      const map::Settings& settings) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return port::errno_error("make a channel");
-  port::Fd ours(ends[0]), theirs(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return port::errno_error("fork");
-  if (child == 0) {
+  auto child = lab::fork_with_channel();
+  if (!child) return child.error();
+  if (child->pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     channels_.clear();  // the siblings' ends: they must see ours close
-    ours.reset();
-    ::_exit(run_node(lab, topo, host, settings, theirs.get()));
+    ::_exit(run_node(lab, topo, host, settings, child->channel.get()));
   }
-  theirs.reset();
-  channels_.push_back(std::move(ours));
-  children_.push_back(child);
+  channels_.push_back(std::move(child->channel));
+  children_.push_back(child->pid);
   // One after the other: the children share our connection to the lab, and an answer must reach its asker.
   std::array<char, kMaxProblem> word{};
   const ssize_t n = ::recv(channels_.back().get(), word.data(), word.size(), 0);
