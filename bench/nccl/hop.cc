@@ -1,9 +1,13 @@
 // One step of a small collective, without a GPU: two processes post a receive and a send and wait for both,
 // through the plugin as NCCL does it, and over TCP as NCCL's own transport does it, in turns.
 //
-// nccl_hop [ROUNDS [BYTES]]. NCCL_OPENMRC_DEVICES names the ports; loopback without it.
+// nccl_hop [ROUNDS [BYTES [NETNS ADDRESS]]]. NCCL_OPENMRC_DEVICES names the ports; loopback without it. The
+// second process lives in the network namespace NETNS (a path), where TCP reaches it at ADDRESS.
+#include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -89,22 +93,47 @@ double microseconds_each(Exchange&& exchange) {
          kExchanges;
 }
 
-void tcp_pair(int (&ends)[2]) {
-  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
+int fail(const char* what) {
+  std::perror(what);
+  std::exit(1);
+}
+
+int without_delay(int fd) {
   const int one = 1;
-  ends[0] = ::socket(AF_INET, SOCK_STREAM, 0);
-  const bool made = ::bind(listener, reinterpret_cast<sockaddr*>(&at), size) == 0 &&
-                    ::listen(listener, 1) == 0 &&
-                    ::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size) == 0 &&
-                    ::connect(ends[0], reinterpret_cast<sockaddr*>(&at), size) == 0;
-  ends[1] = ::accept(listener, nullptr, nullptr);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return fd;
+}
+
+int tcp_accept(int channel) {
+  const int listener = ::socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 at{};
+  at.sin6_family = AF_INET6;  // any address, IPv4 ones as well
+  socklen_t size = sizeof at;
+  const bool listens = ::bind(listener, reinterpret_cast<sockaddr*>(&at), size) == 0 &&
+                       ::listen(listener, 1) == 0 &&
+                       ::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size) == 0;
+  if (!listens || ::write(channel, &at.sin6_port, 2) != 2) return fail("listen");
+  const int fd = ::accept(listener, nullptr, nullptr);
   ::close(listener);
-  if (!made || ends[1] < 0) std::perror("tcp"), std::exit(1);
-  for (int fd : ends) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return fd < 0 ? fail("accept") : without_delay(fd);
+}
+
+int tcp_connect(int channel, const char* address) {
+  std::uint16_t port = 0;
+  if (::recv(channel, &port, 2, MSG_WAITALL) != 2) return fail("the other process");
+  addrinfo* at = nullptr;
+  const addrinfo wanted{.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
+  if (::getaddrinfo(address, std::to_string(ntohs(port)).c_str(), &wanted, &at) != 0) return fail(address);
+  const int fd = ::socket(at->ai_family, SOCK_STREAM, 0);
+  if (::connect(fd, at->ai_addr, at->ai_addrlen) != 0) return fail("connect");
+  ::freeaddrinfo(at);
+  return without_delay(fd);
+}
+
+void enter(const char* namespace_path) {
+  const int fd = ::open(namespace_path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || ::setns(fd, CLONE_NEWNET) != 0) fail(namespace_path);
+  ::close(fd);
 }
 
 int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
@@ -120,7 +149,10 @@ int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
     if (ours.back() < 0 || theirs.back() < 0)
       return std::fprintf(stderr, "nccl_hop: %s", logged_warnings().c_str()), 1;
   }
-  if (wait_for(*plugin.table, plugin.unanswered, nullptr) != kSuccess) return 1;
+  char over = 0;  // for both: who leaves first answers nothing any more
+  if (wait_for(*plugin.table, plugin.unanswered, nullptr) != kSuccess || ::write(channel, &over, 1) != 1 ||
+      ::read(channel, &over, 1) != 1)
+    return std::fprintf(stderr, "nccl_hop: the last send: %s", logged_warnings().c_str()), 1;
   std::sort(ours.begin(), ours.end()), std::sort(theirs.begin(), theirs.end());
   const double mine = ours[ours.size() / 2], tcps = theirs[theirs.size() / 2];
   if (first)
@@ -134,14 +166,15 @@ int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
 int main(int count, char** arguments) {
   const int rounds = count > 1 ? std::atoi(arguments[1]) : 5;
   const std::size_t bytes = count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 8;
-  int channel[2], tcp[2];
-  if (rounds < 1 || bytes < 1 || ::socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0) return 2;
-  tcp_pair(tcp);
+  const char* address = count > 4 ? arguments[4] : "127.0.0.1";
+  int channel[2];
+  if (rounds < 1 || bytes < 1 || count == 4 || ::socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0) return 2;
   ::setenv("NCCL_OPENMRC_QPS", "1", 0);
   ::setenv("NCCL_OPENMRC_THREADS", "1", 0);
   ::setenv("NCCL_OPENMRC_LONG_BYTES", std::thread::hardware_concurrency() < 8 ? "0" : "16384", 0);
   ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "10000", 0);
-  const bool child = ::fork() == 0;
-  if (child) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return run(!child, rounds, bytes, channel[child], tcp[child]);
+  if (::fork() != 0) return run(true, rounds, bytes, channel[0], tcp_connect(channel[0], address));
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (count > 4) enter(arguments[3]);
+  return run(false, rounds, bytes, channel[1], tcp_accept(channel[1]));
 }

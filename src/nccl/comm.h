@@ -55,6 +55,7 @@ class Comm {
   std::uint32_t unanswered() const { return unanswered_; }
 
   static constexpr std::uint64_t kKeepaliveId = kRequests;
+  static constexpr std::uint64_t kCopiedId = kRequests + 1;  // of writes that no request waits for
 
  private:
   using Clock = std::chrono::steady_clock;

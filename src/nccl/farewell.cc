@@ -13,13 +13,15 @@ namespace mrc::nccl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr auto kGoodbyeWithin = std::chrono::milliseconds(100);  // a peer that is lost acknowledges nothing
 
 class Farewells {
  public:
   void add(std::unique_ptr<Link> link) {
     const std::lock_guard lock(mutex_);
     const auto until = Clock::now() + std::chrono::milliseconds(link->device().settings().linger_ms);
-    links_.push_back({std::move(link), until});
+    links_.push_back({std::move(link), until, Clock::now() + kGoodbyeWithin});
+    say_goodbye(links_.back());
     if (!thread_.joinable()) start();
     changed_.notify_all();
   }
@@ -36,8 +38,19 @@ class Farewells {
  private:
   struct Parting {
     std::unique_ptr<Link> link;
-    Clock::time_point until;
+    Clock::time_point until, goodbye;
+    bool said = false;
   };
+
+  /// Sends that were copied are done for NCCL before their ACK comes. A peer that heard the goodbye would not
+  /// wait for their repair.
+  static void say_goodbye(Parting& p) {
+    if (p.said) return;
+    if (p.link->has_unanswered()) p.link->device().driver().help();
+    if (p.link->has_unanswered() && Clock::now() < p.goodbye) return;
+    p.link->say_goodbye();
+    p.said = true;
+  }
 
   void start() {
     sigset_t all, before;
@@ -48,7 +61,7 @@ class Farewells {
   }
 
   void run() {
-    constexpr auto kLook = std::chrono::milliseconds(5);
+    constexpr auto kLook = std::chrono::milliseconds(2);
     std::unique_lock lock(mutex_);
     while (!ending_ || !links_.empty()) {
       links_.empty() ? changed_.wait(lock) : static_cast<void>(changed_.wait_for(lock, kLook));
@@ -62,6 +75,7 @@ class Farewells {
   std::vector<Parting> take_gone() {
     std::vector<Parting> gone;
     const auto now = Clock::now();
+    for (Parting& p : links_) say_goodbye(p);
     std::erase_if(links_, [&](Parting& p) {
       if (now < p.until && !p.link->peer_has_gone()) return false;
       gone.push_back(std::move(p));
@@ -81,7 +95,6 @@ class Farewells {
 
 void part_with(std::unique_ptr<Link> link) {
   static Farewells farewells;
-  link->say_goodbye();
   farewells.add(std::move(link));
 }
 

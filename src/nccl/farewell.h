@@ -8,8 +8,8 @@
 
 namespace mrc::nccl {
 
-/// Says goodbye and returns at once. The link goes when the peer has said it too, or after
-/// NCCL_OPENMRC_LINGER_MS; a process that exits waits for that.
+/// Returns at once. The goodbye is said when the peer has acknowledged everything. The link goes when the
+/// peer has said it too, or after NCCL_OPENMRC_LINGER_MS; a process that exits waits for that.
 void part_with(std::unique_ptr<Link> link);
 
 }  // namespace mrc::nccl

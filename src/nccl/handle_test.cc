@@ -41,7 +41,7 @@ TEST(Handle, DamageIsNamed) {
 }
 
 TEST(PieceImmediate, SurvivesItsWord) {
-  for (std::uint32_t slot = 0; slot < kRing; ++slot) {
+  for (std::uint32_t slot = 0; slot < kGrants; ++slot) {
     for (std::uint32_t buffer = 0; buffer < kGroup; ++buffer) {
       const auto back = PieceImmediate::from(PieceImmediate{slot, buffer, 16}.word());
       EXPECT_EQ(back.slot, slot);

@@ -114,6 +114,7 @@ Status Link::write(std::uint32_t qp, const Write& what, const std::uint32_t* imm
   command.immediate = immediate != nullptr ? *immediate : 0;
   if (what.copy && what.size > 0) std::memcpy(command.copied.data(), what.from, what.size);
   if (!commands_->put(command)) return Error{EAGAIN, "more writes than were agreed on"};
+  unanswered_.fetch_add(1, std::memory_order_relaxed);
   device_.driver().note(what.size);
   device_.driver().help();
   return Done{};
@@ -150,6 +151,7 @@ bool Link::post_handed_over() {
 
 void Link::hand_back(ibv_wc& wc) {
   wc.wr_id &= kReceiveId | ((std::uint64_t{1} << Driver::kLinkShift) - 1);
+  if ((wc.wr_id & kReceiveId) == 0) unanswered_.fetch_sub(1, std::memory_order_relaxed);
   const bool received = (wc.wr_id & kReceiveId) != 0 && wc.status == IBV_WC_SUCCESS;
   if (received) post_receive(static_cast<std::uint32_t>(wc.wr_id & ~kReceiveId));
   if (received) device_.driver().note(wc.byte_len);

@@ -47,6 +47,8 @@ class Link {
   int connection_fd() const { return ::openmrc_connection_fd(connection_); }
   /// Tells the peer that we are done; waits for nothing.
   void say_goodbye();
+  /// Writes that the peer has not acknowledged yet.
+  bool has_unanswered() const { return unanswered_.load(std::memory_order_relaxed) != 0; }
 
   // --- data ---
   struct Write {
@@ -99,6 +101,7 @@ class Link {
   std::unique_ptr<Handoff<Command>> commands_;
   std::unique_ptr<Handoff<ibv_wc>> completions_;
   std::atomic<bool> overrun_{false};
+  std::atomic<std::uint32_t> unanswered_{0};
   std::vector<mrc_qp*> qps_;
   openmrc_params params_{};
   openmrc_connection* connection_ = nullptr;

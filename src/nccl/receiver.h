@@ -1,9 +1,8 @@
 // The receiving end of a connection: grants buffers, and knows when they are filled.
 #pragma once
 
-#include <optional>
-
 #include "nccl/comm.h"
+#include "nccl/early.h"
 
 namespace mrc::nccl {
 
@@ -23,27 +22,43 @@ class Receiver final : public Comm {
     int tag;
     const ibv_mr* memory;
   };
-  /// *request stays null while too many grants are out.
+  /// *request stays null while too many are out.
   Status receive(std::span<const Buffer> buffers, Request** request);
 
  private:
-  /// A grant that is out.
+  /// A receive that waits for data.
   struct Slot {
-    Request* request = nullptr;                  // null: free
+    Request* request = nullptr;  // null: free
+    bool granted = false;        // and by which grant:
+    std::uint32_t grant = 0;
     std::array<std::uint32_t, kGroup> pieces{};  // that have come
     std::array<Buffer, kGroup> buffers{};
   };
   Status on_immediate(std::uint32_t immediate, std::uint32_t bytes) override;
   Status on_written(std::uint64_t id) override;
-  Status grant(std::span<const Buffer> buffers);
+  Status on_piece(const PieceImmediate& which, std::uint32_t bytes);
   Status on_early(std::uint32_t slot);
-  /// Puts the message that came early into the buffer that is its, if that grant is out.
-  void settle_early(std::uint32_t sequence);
+  Status on_question();
+  /// All grants that are due, as far as there is room for them under way.
+  Status grant();
+  Status grant(Slot& slot);
+  bool grants_wait() const { return short_run_ >= kShortRun && !asked_; }
+  /// Puts an early message into the first buffer of this receive that is its, if there is one.
+  bool settle(std::uint32_t number, Slot& slot);
+  Status say_what_is_done();
   void note_filled(Slot& slot, std::uint32_t buffer);
+  Status write(const Link::Write& what, GrantImmediate immediate);
 
   std::array<Slot, kRing> slots_{};
-  std::uint32_t sequence_ = 0;          // of the next grant
-  std::optional<std::uint32_t> early_;  // the slot of a message that came early and has no buffer yet
+  std::array<std::uint8_t, kGrants> slot_of_{};  // of a grant
+  std::uint32_t next_ = 0;                       // receive
+  std::uint32_t oldest_ = 0;                     // that is not filled
+  std::uint32_t ungranted_ = 0;                  // the first receive that no grant was sent for
+  std::uint32_t granted_ = 0;                    // grants sent
+  EarlyReceived early_;
+  std::uint32_t told_done_ = 0;  // of early messages
+  std::uint32_t short_run_ = 0;  // short messages in a row
+  bool asked_ = false;           // the sender waits for grants, and nothing long has come since
 };
 
 }  // namespace mrc::nccl

@@ -4,7 +4,7 @@ namespace mrc::nccl {
 
 Result<std::unique_ptr<Ring>> Ring::make(const Device& device) {
   std::unique_ptr<Ring> ring(new Ring);
-  const auto memory = device.register_memory(ring->slots_.get(), sizeof(Slot) * kRing);
+  const auto memory = device.register_memory(ring->slots_.get(), sizeof(Slot) * kGrants);
   if (!memory) return memory.error();
   ring->memory_ = *memory;
   return ring;
@@ -17,7 +17,7 @@ Ring::~Ring() {
 void Ring::introduce(Introduction& ours) const {
   ours.ring_address = reinterpret_cast<std::uint64_t>(slots_.get());
   ours.ring_rkey = memory_->rkey;
-  ours.ring_slots = kRing;
+  ours.ring_slots = kGrants;
 }
 
 }  // namespace mrc::nccl

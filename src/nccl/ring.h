@@ -16,13 +16,13 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  Grant& grant(std::uint32_t sequence) { return slots_[sequence % kRing].grant; }
-  EarlyMessage& early(std::uint32_t sequence) { return slots_[sequence % kRing].early; }
+  Grant& grant(std::uint32_t sequence) { return slots_[sequence % kGrants].grant; }
+  EarlyMessage& early(std::uint32_t number) { return slots_[number % kEarlySlots].early; }
   /// What the peer must know of it.
   void introduce(Introduction& ours) const;
-  /// Where slot `sequence` of the peer's ring is.
-  static std::uint64_t address_of(const Introduction& peer, std::uint32_t sequence) {
-    return peer.ring_address + sequence % kRing * sizeof(Slot);
+  /// Where a slot of the peer's ring is.
+  static std::uint64_t address_of(const Introduction& peer, std::uint32_t slot) {
+    return peer.ring_address + slot * sizeof(Slot);
   }
 
  private:
@@ -30,7 +30,7 @@ class Ring {
     Grant grant;
     EarlyMessage early;
   };
-  Ring() : slots_(std::make_unique<Slot[]>(kRing)) {}
+  Ring() : slots_(std::make_unique<Slot[]>(kGrants)) {}
   std::unique_ptr<Slot[]> slots_;
   ibv_mr* memory_ = nullptr;
 };

@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::uint32_t kSends = 512;        // pieces in flight on each queue pair
 constexpr std::uint64_t kStripeUnit = 4096;  // stripes begin where packets do
+constexpr std::uint32_t kPatience = 1024;    // refused sends between two questions for grants
 
 }  // namespace
 
 Result<std::unique_ptr<Link>> Sender::prepare(const Device& device, std::uint32_t qps, int traffic_class) {
   auto ring = Ring::make(device);
   if (!ring) return ring.error();
-  return Link::make(device, {qps, kSends, kRing, traffic_class}, *std::move(ring));
+  return Link::make(device, {qps, kSends, kGrants, traffic_class}, *std::move(ring));
 }
 
 Introduction Sender::introduce(const Link& link, std::uint64_t cookie) {
@@ -28,26 +29,34 @@ Introduction Sender::introduce(const Link& link, std::uint64_t cookie) {
 }
 
 Status Sender::on_immediate(std::uint32_t immediate, std::uint32_t) {
-  const Grant& grant = link().ring().grant(granted_);
-  const bool sane = immediate == granted_ && grant.sequence == granted_ && grant.count >= 1 &&
+  const Error nonsense{EPROTO, link().peer_name() + " sent a grant out of turn"};
+  const GrantImmediate which = GrantImmediate::from(immediate);
+  if (which.only_done) {
+    // The whole number: what this end knows is at most a ring behind.
+    return early_.note_done(which.after(early_.next() - kEarlySlots)) ? Status(Done{}) : nonsense;
+  }
+  const Grant grant = link().ring().grant(granted_);
+  const bool sane = which.after(granted_) == granted_ && grant.sequence == granted_ && grant.count >= 1 &&
                     grant.count <= kGroup && granted_ - current_ < kRing;
-  if (!sane) return Error{EPROTO, link().peer_name() + " sent a grant out of turn"};
-  ++granted_;
-  settle_early();
+  const std::uint32_t filled = sane ? early_.fill(grant) : EarlySent::kNonsense;
+  if (filled >= EarlySent::kNonsense) return nonsense;
+  const std::uint32_t sequence = granted_++;
+  empty_[sequence % kGrants] = static_cast<std::uint8_t>((1u << grant.count) - 1);
+  note_filled(sequence, filled);
   return Done{};
 }
 
 Status Sender::on_written(std::uint64_t id) {
   --in_flight_;
-  --request(id).waiting;
+  if (id != kCopiedId) --request(id).waiting;
   return Done{};
 }
 
 std::uint32_t Sender::find(int tag) {
   if (current_ == granted_) return kGroup;
   const Grant& grant = link().ring().grant(current_);
-  for (std::uint32_t i = 0; i < grant.count; ++i) {
-    if ((filled_ >> i & 1) == 0 && grant.buffers[i].tag == tag) return i;
+  for (std::uint32_t i = 0; i < kGroup; ++i) {
+    if ((empty_[current_ % kGrants] >> i & 1) != 0 && grant.buffers[i].tag == tag) return i;
   }
   return kGroup;
 }
@@ -57,20 +66,14 @@ std::uint64_t Sender::cut(std::uint64_t size, const GrantedBuffer& to) {
   return std::min(size, to.size);
 }
 
-void Sender::note_filled(std::uint32_t buffer) {
-  filled_ |= 1u << buffer;
-  if (static_cast<std::uint32_t>(std::popcount(filled_)) < link().ring().grant(current_).count) return;
-  ++current_;
-  filled_ = 0;
-  settle_early();
+void Sender::note_filled(std::uint32_t sequence, std::uint32_t buffers) {
+  empty_[sequence % kGrants] &= static_cast<std::uint8_t>(~buffers);
+  while (current_ != granted_ && empty_[current_ % kGrants] == 0) ++current_;
 }
 
-void Sender::settle_early() {
-  if (!early_tag_) return;
-  const std::uint32_t buffer = find(*early_tag_);
-  if (buffer == kGroup) return;
-  early_tag_.reset();
-  note_filled(buffer);
+void Sender::note_sent(std::uint64_t size) {
+  short_run_ = size <= kEarlyBytes ? short_run_ + 1 : 0;
+  refused_ = 0;
 }
 
 Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr* memory, Request** out) {
@@ -91,35 +94,51 @@ Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr*
   if (request == nullptr) return progress();
   request->count = 1;
   request->bytes[0] = size;
-  const PieceImmediate which{current_ % kRing, buffer, pieces};
+  const PieceImmediate which{current_ % kGrants, buffer, pieces};
   if (auto written = write_pieces(data, to, size, memory, which, *request); !written)
     return fail(written.error());
-  note_filled(buffer);
+  note_filled(current_, 1u << buffer);
+  note_sent(size);
   *out = request;
   return Done{};
 }
 
 Status Sender::send_early(const void* data, std::uint64_t size, int tag, Request** out) {
-  const bool may = size <= kEarlyBytes && current_ == granted_ && !early_tag_ && in_flight_ < kSends;
+  const bool no_grants = current_ == granted_;
+  const bool may = size <= kEarlyBytes && no_grants && early_.has_room() && in_flight_ < kSends;
   Request* request = may ? new_request() : nullptr;
-  if (request == nullptr) return Done{};
+  if (request == nullptr) return no_grants ? ask() : Status(Done{});
+  const std::uint32_t slot = early_.next() % kEarlySlots;
   EarlyMessage message{granted_, tag, static_cast<std::uint32_t>(size), 0, {}};
   std::memcpy(message.data, data, size);
   const Link::Write write{.from = &message,
                           .size = offsetof(EarlyMessage, data) + size,
-                          .to = Ring::address_of(link().peer(), granted_),
+                          .to = Ring::address_of(link().peer(), slot),
                           .rkey = link().peer().ring_rkey,
-                          .id = number_of(*request),
+                          .id = kCopiedId,
                           .copy = true};
-  const std::uint32_t word = PieceImmediate{granted_ % kRing, 0, 0}.word();
+  const std::uint32_t word = PieceImmediate{slot, 0, 0}.word();
   if (auto written = link().write(0, write, &word); !written) return fail(written.error());
-  early_tag_ = tag;
+  early_.note_sent(tag);
   ++in_flight_;
   note_posted();
+  note_sent(size);
   request->count = 1;
   request->bytes[0] = size;
-  request->waiting = 1;
   *out = request;
+  return Done{};
+}
+
+// A receiver that has had only short messages for a while keeps its grants back. It may have counted
+// otherwise than we did, and our question may come when it has nothing to grant: so we ask again.
+Status Sender::ask() {
+  const bool kept_back = short_run_ >= kShortRun || refused_ > 0;
+  if (refused_++ % kPatience != 0 || !kept_back || in_flight_ >= kSends) return Done{};
+  const Link::Write nothing{.id = kCopiedId};
+  const std::uint32_t word = PieceImmediate{kAsks, 0, 0}.word();
+  if (auto asked = link().write(0, nothing, &word); !asked) return fail(asked.error());
+  ++in_flight_;
+  note_posted();
   return Done{};
 }
 
@@ -135,14 +154,14 @@ Status Sender::write_pieces(const void* data, const GrantedBuffer& to, std::uint
                             .lkey = memory != nullptr ? memory->lkey : 0,
                             .to = to.address + at,
                             .rkey = to.rkey,
-                            .id = number_of(request),
+                            .id = part <= Link::kInline ? kCopiedId : number_of(request),
                             .copy = part <= Link::kInline};
     const std::uint32_t word = which.word();
     if (auto written = link().write(next_qp_, piece, &word); !written) return written;
     next_qp_ = (next_qp_ + 1) % link().qps();
     at += part;
     ++in_flight_;
-    ++request.waiting;
+    if (!piece.copy) ++request.waiting;
     note_posted();
   }
   return Done{};

@@ -1,9 +1,8 @@
 // The sending end of a connection: answers grants with data.
 #pragma once
 
-#include <optional>
-
 #include "nccl/comm.h"
+#include "nccl/early.h"
 
 namespace mrc::nccl {
 
@@ -17,8 +16,8 @@ class Sender final : public Comm {
   explicit Sender(std::unique_ptr<Link> link) : Comm(std::move(link)) {}
 
   /// *request stays null while the receiver has granted no buffer of this tag yet, unless the message is
-  /// short enough to go early. A message that is longer than its buffer is cut there, as NCCL's own RDMA
-  /// transport does.
+  /// short enough to go early. A message that is copied is done at once: its repair is our business. A
+  /// message that is longer than its buffer is cut there, as NCCL's own RDMA transport does.
   Status send(const void* data, std::uint64_t size, int tag, const ibv_mr* memory, Request** request);
 
  private:
@@ -29,16 +28,19 @@ class Sender final : public Comm {
   std::uint64_t cut(std::uint64_t size, const GrantedBuffer& to);
   Status write_pieces(const void* data, const GrantedBuffer& to, std::uint64_t size, const ibv_mr* memory,
                       PieceImmediate which, Request& request);
-  void note_filled(std::uint32_t buffer);
+  void note_filled(std::uint32_t sequence, std::uint32_t buffers);
   Status send_early(const void* data, std::uint64_t size, int tag, Request** out);
-  /// Finds the buffer of the message that went early, once its grant is there.
-  void settle_early();
+  /// For grants that the receiver may be keeping back.
+  Status ask();
+  void note_sent(std::uint64_t size);
 
-  std::uint32_t granted_ = 0;     // grants that have come
-  std::uint32_t current_ = 0;     // the oldest that has buffers left
-  std::uint32_t filled_ = 0;      // a bit for each of its buffers that got its data
-  std::optional<int> early_tag_;  // of a message that went early, until its grant comes
-  std::uint32_t in_flight_ = 0;   // pieces
+  std::uint32_t granted_ = 0;                  // grants that have come
+  std::uint32_t current_ = 0;                  // the oldest that has buffers left
+  std::array<std::uint8_t, kGrants> empty_{};  // of each: a bit for each buffer that nothing was sent to
+  EarlySent early_;
+  std::uint32_t short_run_ = 0;  // short messages in a row
+  std::uint32_t refused_ = 0;    // sends in a row that found no grant
+  std::uint32_t in_flight_ = 0;  // pieces
   std::uint32_t next_qp_ = 0;
 };
 

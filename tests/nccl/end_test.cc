@@ -155,6 +155,22 @@ TEST_P(End, WhatWasSentBeforeTheSenderClosedStillArrives) {
   close_ends(*table, ends);
 }
 
+TEST_P(End, AShortMessageOutlivesItsSender) {
+  Ends ends;
+  ASSERT_TRUE(connect_ends(*table, ends));
+  Memory from(*table, ends.sender, 8, 3), to(*table, ends.receiver, 8, 0);
+  void* send = post_send(*table, ends.sender, from.buffer(0, 8, 0));
+  int done = 0;
+  EXPECT_EQ(table->test(send, &done, nullptr), kSuccess);
+  EXPECT_EQ(done, 1) << "it was copied";
+  EXPECT_EQ(table->close_send(ends.sender), kSuccess);
+  ends.sender = nullptr;
+  void* receive = post_receive(*table, ends.receiver, {to.buffer(0, 8, 0)});
+  EXPECT_EQ(wait_for(*table, receive, nullptr), kSuccess) << logged_warnings();
+  EXPECT_EQ(to.data()[7], Memory::expected(3, 7));
+  close_ends(*table, ends);
+}
+
 TEST_P(End, TheSenderDies) {
   Peer peer(GetParam(), "send");
   void* comm = meet(peer, false);

@@ -70,19 +70,91 @@ TEST_P(Transfer, AShortMessageGoesBeforeItsBufferIsThere) {
   int sent = -1, received = -1;
   EXPECT_EQ(wait_for(*table, early, &sent), kSuccess);
   EXPECT_EQ(sent, 40);
-  void* second = nullptr;
-  ASSERT_EQ(table->send(ends.sender, from.buffer(0, 64, 1), &second), kSuccess);
-  EXPECT_EQ(second, nullptr) << "one at a time";
   void* first = post_receive(*table, ends.receiver, {to.buffer(0, 64, 1)});
   EXPECT_EQ(wait_for(*table, first, &received), kSuccess);
   EXPECT_EQ(received, 40);
   EXPECT_TRUE(is(to.data(), 5, 40));
   EXPECT_EQ(to.data()[40], 0xEE);
-  void* next = post_receive(*table, ends.receiver, {to.buffer(0, 64, 1)});
-  second = post_send(*table, ends.sender, from.buffer(0, 64, 1));
-  EXPECT_EQ(wait_for(*table, next, &received), kSuccess);
-  EXPECT_EQ(wait_for(*table, second, nullptr), kSuccess);
-  EXPECT_EQ(received, 64);
+}
+
+TEST_P(Transfer, SeveralShortMessagesGoBeforeTheirBuffers) {
+  constexpr int kMost = 200;
+  Memory from(*table, ends.sender, kMost, 5), to(*table, ends.receiver, kMost, 0);
+  int went = 0;
+  for (void* send = this; send != nullptr && went < kMost; went += send != nullptr) {
+    ASSERT_EQ(table->send(ends.sender, from.buffer(went, 1, went % 2), &send), kSuccess);
+  }
+  EXPECT_GE(went, 8);
+  EXPECT_LT(went, kMost) << "not without end";
+  for (const int tag : {1, 0}) {
+    for (int i = tag; i < went; i += 2) {
+      void* receive = post_receive(*table, ends.receiver, {to.buffer(i, 1, tag)});
+      ASSERT_EQ(wait_for(*table, receive, nullptr), kSuccess) << logged_warnings();
+    }
+  }
+  EXPECT_TRUE(is(to.data(), 5, went)) << "each tag in its order";
+  void* receive = post_receive(*table, ends.receiver, {to.buffer(0, 1, 0)});
+  void* send = post_send(*table, ends.sender, from.buffer(1, 1, 0));
+  ASSERT_NE(send, nullptr) << "and it goes on";
+  EXPECT_EQ(wait_for(*table, receive, nullptr), kSuccess);
+}
+
+// Short messages make the receiver keep its grants back; a long one, a group, or a full ring must get them.
+TEST_P(Transfer, ShortAndLongInEveryMixture) {
+  constexpr int kMessages = 3000, kTags = 3;
+  constexpr std::size_t kRoom = 1000;
+  Memory from(*table, ends.sender, kRoom * 2, 77), to(*table, ends.receiver, kRoom * kMessages, 0);
+  std::mt19937 random(11);
+  struct Message {
+    std::size_t size, offset;
+    int tag;
+  };
+  std::vector<Message> messages(kMessages);
+  for (int i = 0; i < kMessages; ++i) {
+    const bool all_short = i / 300 % 2 == 0;  // for a while, then not
+    messages[i] = {random() % (all_short ? 190 : kRoom), random() % kRoom,
+                   static_cast<int>(random() % kTags)};
+  }
+  int sent = 0, posted = 0;
+  std::vector<void*> sends, receives;
+  const auto finish = [&](std::vector<void*>& requests) {
+    std::erase_if(requests, [&](void* r) {
+      int done = 0;
+      EXPECT_EQ(table->test(r, &done, nullptr), kSuccess) << logged_warnings();
+      return done != 0;
+    });
+  };
+  const auto post_next_receive = [&] {
+    std::vector<Buffer> group;
+    for (int i = posted; i < std::min<int>(posted + 1 + static_cast<int>(random() % 3), kMessages); ++i)
+      group.push_back(to.buffer(kRoom * i, kRoom, messages[i].tag));
+    void* request = nullptr;
+    EXPECT_EQ(table->receive(ends.receiver, group, &request), kSuccess);
+    if (request == nullptr) return;
+    posted += static_cast<int>(group.size());
+    receives.push_back(request);
+  };
+  const auto send_next = [&] {
+    const Message& m = messages[sent];
+    void* request = nullptr;
+    EXPECT_EQ(table->send(ends.sender, from.buffer(m.offset, m.size, m.tag), &request), kSuccess);
+    if (request == nullptr) return;
+    ++sent;
+    sends.push_back(request);
+  };
+  const bool over = drive([&] {
+    if (posted < kMessages && receives.size() < 20 && random() % 2 == 0) post_next_receive();
+    if (sent < kMessages && sends.size() < 32 && random() % 3 != 0) send_next();
+    if (random() % 4 == 0) finish(sends), finish(receives);
+    return HasFailure() || (sent == kMessages && posted == kMessages && sends.empty() && receives.empty());
+  });
+  ASSERT_TRUE(over) << sent << " " << posted << " " << logged_warnings();
+  for (int i = 0; i < kMessages; ++i) {
+    const std::uint8_t* got = to.data() + kRoom * i;
+    for (std::size_t b = 0; b < messages[i].size; ++b)
+      ASSERT_EQ(got[b], Memory::expected(77, messages[i].offset + b)) << "message " << i << " byte " << b;
+    ASSERT_EQ(messages[i].size < kRoom ? got[messages[i].size] : 0xEE, 0xEE) << i;
+  }
 }
 
 TEST_P(Transfer, AnEarlyMessageFindsItsTagInALaterGrant) {
