@@ -41,6 +41,7 @@ class Comm {
   explicit Comm(std::unique_ptr<Link> link);
   /// Takes what has come; then, if nothing has, looks after the peer. The first error stays.
   Status progress();
+  Status check() const { return error_.code != 0 ? Status(error_) : Status(Done{}); }
   Request* new_request();  // null when all are in use
   Link& link() { return *link_; }
   std::uint64_t number_of(const Request& r) const {

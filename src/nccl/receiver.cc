@@ -123,9 +123,7 @@ Status Receiver::on_piece(const PieceImmediate& which, std::uint32_t bytes) {
 }
 
 void Receiver::note_filled(Slot& slot, std::uint32_t buffer) {
-  const bool is_long = slot.request->bytes[buffer] > kEarlyBytes;
-  short_run_ = is_long ? 0 : short_run_ + 1;
-  asked_ = asked_ && !is_long;
+  short_run_ = slot.request->bytes[buffer] > kEarlyBytes ? 0 : short_run_ + 1;
   slot.pieces[buffer] = kFilled;
   if (--slot.request->waiting == 0) slot.request = nullptr;
   while (oldest_ != next_ && slots_[oldest_ % kRing].request == nullptr) {
@@ -135,7 +133,7 @@ void Receiver::note_filled(Slot& slot, std::uint32_t buffer) {
 }
 
 Status Receiver::on_question() {
-  asked_ = true;
+  short_run_ = 0;
   return grant();
 }
 

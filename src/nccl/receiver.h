@@ -42,7 +42,7 @@ class Receiver final : public Comm {
   /// All grants that are due, as far as there is room for them under way.
   Status grant();
   Status grant(Slot& slot);
-  bool grants_wait() const { return short_run_ >= kShortRun && !asked_; }
+  bool grants_wait() const { return short_run_ >= kShortRun; }
   /// Puts an early message into the first buffer of this receive that is its, if there is one.
   bool settle(std::uint32_t number, Slot& slot);
   Status say_what_is_done();
@@ -57,8 +57,7 @@ class Receiver final : public Comm {
   std::uint32_t granted_ = 0;                    // grants sent
   EarlyReceived early_;
   std::uint32_t told_done_ = 0;  // of early messages
-  std::uint32_t short_run_ = 0;  // short messages in a row
-  bool asked_ = false;           // the sender waits for grants, and nothing long has come since
+  std::uint32_t short_run_ = 0;  // short messages in a row since the last question
 };
 
 }  // namespace mrc::nccl

@@ -82,9 +82,11 @@ Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr*
     return Error{EMSGSIZE, "a message is longer than maxP2pBytes and maxCollBytes allow"};
   // Polling first would put every message behind a turn of the network, even when its grant came long ago.
   std::uint32_t buffer = find(tag);
+  if (buffer == kGroup && may_go_early(size)) return send_early(data, size, tag, out);
   if (buffer == kGroup) {
     if (auto made = progress(); !made) return made;
-    if (buffer = find(tag); buffer == kGroup) return send_early(data, size, tag, out);
+    if (may_go_early(size)) return send_early(data, size, tag, out);
+    if (buffer = find(tag); buffer == kGroup) return current_ == granted_ ? ask(size) : Status(Done{});
   }
   const GrantedBuffer& to = link().ring().grant(current_).buffers[buffer];
   size = cut(size, to);
@@ -103,11 +105,14 @@ Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr*
   return Done{};
 }
 
+bool Sender::may_go_early(std::uint64_t size) const {
+  return size <= kEarlyBytes && current_ == granted_ && early_.has_room() && in_flight_ < kSends;
+}
+
 Status Sender::send_early(const void* data, std::uint64_t size, int tag, Request** out) {
-  const bool no_grants = current_ == granted_;
-  const bool may = size <= kEarlyBytes && no_grants && early_.has_room() && in_flight_ < kSends;
-  Request* request = may ? new_request() : nullptr;
-  if (request == nullptr) return no_grants ? ask() : Status(Done{});
+  if (auto well = check(); !well) return well;
+  Request* request = new_request();
+  if (request == nullptr) return progress();
   const std::uint32_t slot = early_.next() % kEarlySlots;
   EarlyMessage message{granted_, tag, static_cast<std::uint32_t>(size), 0, {}};
   std::memcpy(message.data, data, size);
@@ -131,8 +136,8 @@ Status Sender::send_early(const void* data, std::uint64_t size, int tag, Request
 
 // A receiver that has had only short messages for a while keeps its grants back. It may have counted
 // otherwise than we did, and our question may come when it has nothing to grant: so we ask again.
-Status Sender::ask() {
-  const bool kept_back = short_run_ >= kShortRun || refused_ > 0;
+Status Sender::ask(std::uint64_t size) {
+  const bool kept_back = (short_run_ >= kShortRun && size > kEarlyBytes) || refused_ > 0;
   if (refused_++ % kPatience != 0 || !kept_back || in_flight_ >= kSends) return Done{};
   const Link::Write nothing{.id = kCopiedId};
   const std::uint32_t word = PieceImmediate{kAsks, 0, 0}.word();

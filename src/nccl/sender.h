@@ -29,9 +29,10 @@ class Sender final : public Comm {
   Status write_pieces(const void* data, const GrantedBuffer& to, std::uint64_t size, const ibv_mr* memory,
                       PieceImmediate which, Request& request);
   void note_filled(std::uint32_t sequence, std::uint32_t buffers);
+  bool may_go_early(std::uint64_t size) const;
   Status send_early(const void* data, std::uint64_t size, int tag, Request** out);
   /// For grants that the receiver may be keeping back.
-  Status ask();
+  Status ask(std::uint64_t size);
   void note_sent(std::uint64_t size);
 
   std::uint32_t granted_ = 0;                  // grants that have come
