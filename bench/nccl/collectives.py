@@ -172,6 +172,7 @@ def parse(arguments):
     parser.add_argument("--planes", type=int, default=4)
     parser.add_argument("--rate", help="of each NIC port, such as 5G; without it as fast as the machine is")
     parser.add_argument("--lab", action="store_true", help="through the lab's SRv6 switches instead of over bare veth cables")
+    parser.add_argument("--ipv4", action="store_true", help="bare cables with IPv4 addresses (IPv6)")
     parser.add_argument("--operations", default=",".join(OPERATIONS))
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--rounds", type=int, default=2, help="turns of each transport at each size; the best counts")
@@ -187,7 +188,7 @@ def make_network(options, kit):
     if options.lab:
         return ranks.Lab(kit, options.ranks, options.planes, rate=options.rate)
     rate = int(float(options.rate[:-1]) * 1e9) if options.rate else None
-    return wires.Wires(options.ranks, options.planes, rate)
+    return wires.Wires(options.ranks, options.planes, rate, options.ipv4)
 
 
 def main(arguments):

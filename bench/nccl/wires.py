@@ -10,6 +10,7 @@ CLONE_NEWNET = 0x40000000
 RTM_NEWLINK, RTM_SETLINK, RTM_NEWADDR, RTM_NEWQDISC = 16, 19, 20, 36
 IFLA_IFNAME, IFLA_MTU, IFLA_MASTER, IFLA_LINKINFO, IFLA_NET_NS_PID = 3, 4, 10, 18, 19
 IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
+IFA_F_NODAD = 2  # an address of a new cable needs no second of doubt
 MTU = 9000
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,8 +58,9 @@ class Kernel:
         self.ask(RTM_NEWLINK, link_header(socket.if_nametoindex(name), int(up), 1), 0)
 
     def add_address(self, name, address):
-        packed = socket.inet_aton(address)
-        self.ask(RTM_NEWADDR, struct.pack("=BBBBI", socket.AF_INET, 24, 0, 0, socket.if_nametoindex(name))
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        packed, bits = socket.inet_pton(family, address), 64 if family == socket.AF_INET6 else 24
+        self.ask(RTM_NEWADDR, struct.pack("=BBBBI", family, bits, IFA_F_NODAD, 0, socket.if_nametoindex(name))
                  + attribute(2, packed) + attribute(1, packed))
 
     def set_rate(self, name, bits_per_second):
@@ -102,10 +104,9 @@ def inside(pid, act):
 
 
 class Wires:
-    family = "AF_INET"
-
-    def __init__(self, hosts, planes, rate=None):
-        self.hosts, self.planes, self.rate, self.pids = hosts, planes, rate, []
+    def __init__(self, hosts, planes, rate=None, v4=False):
+        self.hosts, self.planes, self.rate, self.v4, self.pids = hosts, planes, rate, v4, []
+        self.family = "AF_INET" if v4 else "AF_INET6"
 
     def __enter__(self):
         self.pids = [holder() for _ in range(self.hosts + 1)]  # the last one is for bridges
@@ -135,7 +136,7 @@ class Wires:
     def configure(self, kernel, host):
         kernel.set_up("lo")
         for plane in range(self.planes):
-            kernel.add_address(f"p{plane}", f"10.{plane}.0.{host + 1}")
+            kernel.add_address(f"p{plane}", f"10.{plane}.0.{host + 1}" if self.v4 else f"fd00:{plane:x}::{host + 1:x}")
             kernel.set_up(f"p{plane}")
             if self.rate:
                 kernel.set_rate(f"p{plane}", self.rate)

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "nccl/lanes.h"
 #include "nccl/log.h"
 
 namespace mrc::nccl {
@@ -19,37 +20,50 @@ int mbps_of(const ibv_port_attr& port) {
   struct Pair {
     int code, value;
   };
-  constexpr Pair kLanes[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
+  constexpr Pair kWidths[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
   constexpr Pair kMbps[] = {{1, 2500},   {2, 5000},   {4, 10000},  {8, 10000},
                             {16, 14000}, {32, 25000}, {64, 50000}, {128, 100000}};
   int lanes = 1, mbps = 2500;
-  for (const Pair& p : kLanes) lanes = p.code == port.active_width ? p.value : lanes;
+  for (const Pair& p : kWidths) lanes = p.code == port.active_width ? p.value : lanes;
   for (const Pair& p : kMbps) mbps = p.code == port.active_speed ? p.value : mbps;
   return lanes * mbps;
 }
 
 struct Found {
-  std::vector<std::unique_ptr<Device>> devices;
+  std::vector<std::unique_ptr<Adapter>> adapters;
   Error error;
 };
 
-Found find_devices() {
+std::vector<std::unique_ptr<Device>> find_devices(const Settings& settings, Error& error) {
+  std::vector<std::unique_ptr<Device>> devices;
+  int count = 0;
+  ibv_device** list = ::ibv_get_device_list(&count);
+  for (int i = 0; list != nullptr && i < count; ++i) {
+    auto device = Device::open(list[i], settings);
+    if (!device) {
+      error = device.error();
+      warn(error.what);
+    } else if (*device != nullptr) {
+      devices.push_back(*std::move(device));
+    }
+  }
+  if (list != nullptr) ::ibv_free_device_list(list);
+  return devices;
+}
+
+Found find_adapters() {
   Found found{
       {}, {ENODEV, "no MRC device: NCCL_OPENMRC_DEVICES must name the interfaces to use, such as eth0,eth1"}};
   const auto settings = read_settings();
   if (!settings) return {{}, settings.error()};
-  int count = 0;
-  ibv_device** list = ::ibv_get_device_list(&count);
-  for (int i = 0; list != nullptr && i < count; ++i) {
-    auto device = Device::open(list[i], *settings);
-    if (!device) {
-      found.error = device.error();
-      warn(device.error().what);
-    } else if (*device != nullptr) {
-      found.devices.push_back(*std::move(device));
-    }
+  auto devices = find_devices(*settings, found.error);
+  const bool all = devices.size() % settings->threads == 0;  // else each that opened stands for itself
+  for (const auto& lanes :
+       lanes_of(devices.size(), all ? devices.size() / settings->threads : devices.size())) {
+    std::vector<std::unique_ptr<Device>> of_one;
+    for (const std::size_t i : lanes) of_one.push_back(std::move(devices[i]));
+    found.adapters.push_back(std::make_unique<Adapter>(std::move(of_one)));
   }
-  if (list != nullptr) ::ibv_free_device_list(list);
   return found;
 }
 
@@ -119,17 +133,25 @@ Result<ibv_mr*> Device::register_memory(void* data, std::size_t size) const {
   return mr;
 }
 
-Result<const std::vector<std::unique_ptr<Device>>*> open_devices() {
+Adapter::Adapter(std::vector<std::unique_ptr<Device>> lanes)
+    : lanes_(std::move(lanes)), properties_(lanes_.front()->properties()) {
+  const Settings& settings = lanes_.front()->settings();
+  if (settings.speed_mbps == 0) properties_.mbps *= static_cast<int>(lanes_.size());
+}
+
+Result<const std::vector<std::unique_ptr<Adapter>>*> open_adapters() {
   static const Found* found = nullptr;
   static std::once_flag once;
   std::call_once(once, [] {
-    found = new Found(find_devices());  // never closed: NCCL's threads may outlive main()
+    found = new Found(find_adapters());  // never closed: NCCL's threads may outlive main()
     std::atexit([] {
-      for (const auto& device : found->devices) device->driver().stop();
+      for (const auto& adapter : found->adapters) {
+        for (const auto& lane : adapter->lanes()) lane->driver().stop();
+      }
     });
   });
-  if (found->devices.empty()) return found->error;
-  return &found->devices;
+  if (found->adapters.empty()) return found->error;
+  return &found->adapters;
 }
 
 }  // namespace mrc::nccl

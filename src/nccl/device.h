@@ -1,8 +1,9 @@
-// The MRC devices of this process, as NCCL sees them: opened once, never closed.
+// The MRC devices of this process, and how NCCL sees them: opened once, never closed.
 #pragma once
 
 #include <mrc.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,7 +52,25 @@ class Device {
   std::unique_ptr<Driver> driver_;
 };
 
+/// What NCCL takes for one network device: lanes over the same ports, each with a thread of its own. NCCL
+/// puts two channels on a device, and two channels that share a thread move less than one alone.
+class Adapter {
+ public:
+  explicit Adapter(std::vector<std::unique_ptr<Device>> lanes);
+
+  const std::vector<std::unique_ptr<Device>>& lanes() const { return lanes_; }
+  const Properties& properties() const { return properties_; }
+  /// Lanes take turns, in each direction for itself: a ring's channel sends once and receives once.
+  const Device& to_listen() const { return *lanes_[listens_++ % lanes_.size()]; }
+  const Device& to_connect() const { return *lanes_[connects_++ % lanes_.size()]; }
+
+ private:
+  std::vector<std::unique_ptr<Device>> lanes_;
+  Properties properties_;
+  mutable std::atomic<std::size_t> listens_{0}, connects_{0};
+};
+
 /// Opens all MRC devices at the first call. An error when there is none.
-Result<const std::vector<std::unique_ptr<Device>>*> open_devices();
+Result<const std::vector<std::unique_ptr<Adapter>>*> open_adapters();
 
 }  // namespace mrc::nccl

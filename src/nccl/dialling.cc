@@ -75,13 +75,13 @@ Result<std::shared_ptr<Meeting>> start(const Device& device, const Handle& handl
 
 }  // namespace
 
-Result<std::unique_ptr<Sender>> dial(const Device& device, Handle& handle, int traffic_class) {
+Result<std::unique_ptr<Sender>> dial(const Adapter& adapter, Handle& handle, int traffic_class) {
   if (auto good = check(handle); !good) return good.error();
   Attempts& all = attempts();
   const std::lock_guard lock(all.mutex);
   auto attempt = all.under_way.find(handle.ticket);
   if (attempt == all.under_way.end()) {
-    auto meeting = start(device, handle, traffic_class);
+    auto meeting = start(adapter.to_connect(), handle, traffic_class);
     if (!meeting) return meeting.error();
     handle.ticket = ++all.last_ticket;
     attempt = all.under_way.emplace(handle.ticket, *std::move(meeting)).first;

@@ -10,6 +10,6 @@ namespace mrc::nccl {
 
 /// The sender, or null while the attempt is under way: call again with the same handle. `ticket` of the
 /// handle is ours to write.
-Result<std::unique_ptr<Sender>> dial(const Device& device, Handle& handle, int traffic_class);
+Result<std::unique_ptr<Sender>> dial(const Adapter& adapter, Handle& handle, int traffic_class);
 
 }  // namespace mrc::nccl

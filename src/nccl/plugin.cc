@@ -32,48 +32,48 @@ Code complain(const Error& error) {
 }
 Code complain(const char* what) { return complain(Error{EINVAL, what}); }
 
-Result<const Device*> device_at(int index) {
-  const auto devices = open_devices();
-  if (!devices) return devices.error();
-  if (index < 0 || static_cast<std::size_t>(index) >= (*devices)->size()) {
+Result<const Adapter*> adapter_at(int index) {
+  const auto adapters = open_adapters();
+  if (!adapters) return adapters.error();
+  if (index < 0 || static_cast<std::size_t>(index) >= (*adapters)->size()) {
     return Error{EINVAL, "there is no device " + std::to_string(index)};
   }
-  return (**devices)[static_cast<std::size_t>(index)].get();
+  return (**adapters)[static_cast<std::size_t>(index)].get();
 }
 
 }  // namespace
 
 Code init(Logger logger) {
   set_logger(logger);
-  const auto devices = open_devices();
-  if (!devices) return complain(devices.error());
-  for (const auto& d : **devices) {
-    const Properties& p = d->properties();
+  const auto adapters = open_adapters();
+  if (!adapters) return complain(adapters.error());
+  for (const auto& adapter : **adapters) {
+    const Properties& p = adapter->properties();
     std::string addresses;
-    for (const IpAddress& a : d->addresses()) addresses += " " + text_of(a);
+    for (const IpAddress& a : adapter->lanes().front()->addresses()) addresses += " " + text_of(a);
     info("device " + p.name + ": " + std::to_string(p.ports) + " ports, " + std::to_string(p.mbps) +
-         " Mb/s," + addresses + ", spray unit " +
+         " Mb/s," + addresses + ", threads " + std::to_string(adapter->lanes().size()) + ", spray unit " +
          (std::getenv("MRC_SPRAY_UNIT") != nullptr ? std::getenv("MRC_SPRAY_UNIT") : "1"));
   }
   return kSuccess;
 }
 
 Code count_devices(int* count) {
-  const auto devices = open_devices();
-  *count = devices ? static_cast<int>((*devices)->size()) : 0;
+  const auto adapters = open_adapters();
+  *count = adapters ? static_cast<int>((*adapters)->size()) : 0;
   return kSuccess;
 }
 
 const Properties* properties(int index) {
-  const auto device = device_at(index);
-  return device ? &(*device)->properties() : nullptr;
+  const auto adapter = adapter_at(index);
+  return adapter ? &(*adapter)->properties() : nullptr;
 }
 
 Code listen(int index, void* handle, void** out) {
   *out = nullptr;
-  const auto device = device_at(index);
-  if (!device) return complain(device.error());
-  auto listener = Listener::make(**device);
+  const auto adapter = adapter_at(index);
+  if (!adapter) return complain(adapter.error());
+  auto listener = Listener::make((*adapter)->to_listen());
   if (!listener) return complain(listener.error());
   const Handle made = (*listener)->handle();
   std::memset(handle, 0, kHandleBytes);
@@ -84,11 +84,11 @@ Code listen(int index, void* handle, void** out) {
 
 Code connect(int index, int traffic_class, void* handle, void** out) {
   *out = nullptr;
-  const auto device = device_at(index);
-  if (!device) return complain(device.error());
+  const auto adapter = adapter_at(index);
+  if (!adapter) return complain(adapter.error());
   Handle copy;
   std::memcpy(&copy, handle, sizeof copy);  // NCCL's bytes need not be aligned
-  auto sender = dial(**device, copy, traffic_class == kTrafficClassUndefined ? 0 : traffic_class);
+  auto sender = dial(**adapter, copy, traffic_class == kTrafficClassUndefined ? 0 : traffic_class);
   std::memcpy(handle, &copy, sizeof copy);
   if (!sender) return complain(sender.error());
   *out = static_cast<Comm*>(sender->release());

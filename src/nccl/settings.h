@@ -10,7 +10,7 @@ namespace mrc::nccl {
 
 struct Settings {
   std::uint32_t threads =
-      0;  // _THREADS: devices that NCCL is offered for each named one, each with a thread; 0: by the cores
+      0;  // _THREADS: that move data, for each device named, two for each that NCCL sees; 0: by the cores
   std::uint32_t long_bytes =
       16
       << 10;  // _LONG_BYTES: from here on those threads move a message, below it NCCL's own; 0: it moves all

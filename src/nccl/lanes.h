@@ -1,0 +1,16 @@
+// NCCL puts two channels on a network device, and two channels that share a thread move less than one alone:
+// so two devices of ours, each with its thread, are lanes of one that NCCL sees.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace mrc::nccl {
+
+inline constexpr std::size_t kLanes = 2;
+
+/// Which of `devices` are the lanes of which adapter, when `named` of them stand one after the other, as
+/// often as there are threads.
+std::vector<std::vector<std::size_t>> lanes_of(std::size_t devices, std::size_t named);
+
+}  // namespace mrc::nccl
