@@ -13,6 +13,7 @@ void AnswerHold::Bet::lost(const HoldSettings& s) {
 
 bool AnswerHold::look(Time now, std::size_t arrived) {
   call_.tick();
+  reply_.tick();
   talk_.tick();
   const bool held = holding_;
   holding_ = held ? go_on(now, arrived) : begin(now, arrived);
@@ -34,7 +35,8 @@ bool AnswerHold::go_on(Time now, std::size_t arrived) {
     return false;
   }
   call_.won(settings_);
-  if (!replied_ || waiting_ >= settings_.packets || arrived > settings_.packets) return false;
+  if (!replied_) return wait_for_reply(now, arrived);
+  if (waiting_ >= settings_.packets || arrived > settings_.packets) return false;
   if (arrived > 0) {
     talk_.won(settings_);
     note_arrival(now, arrived);
@@ -42,6 +44,13 @@ bool AnswerHold::go_on(Time now, std::size_t arrived) {
   }
   if (now - arrival_ <= limit()) return true;
   if (limit() > Duration::zero()) talk_.lost(settings_);
+  return false;
+}
+
+bool AnswerHold::wait_for_reply(Time now, std::size_t arrived) {
+  if (!reply_.open()) return false;
+  if (arrived == 0 && now - arrival_ <= settings_.reply) return true;
+  reply_.lost(settings_);
   return false;
 }
 

@@ -1,8 +1,9 @@
 // When answers (SACK, Transport ACK) may wait for an application's reply, and for how long.
 //
 // Sending answers takes as long as sending a reply. An application that polls is back at once, so they may
-// wait for that call; and while it replies to each arrival, a few arrivals share one answer. Both are bets:
-// one that was lost is not made again for a while, and twice as long the next time.
+// wait for that call, and for some more if it takes a moment to find its reply (a GPU has to see the data
+// first); and while it replies to each arrival, a few arrivals share one answer. All are bets: one that was
+// lost is not made again for a while, and twice as long the next time.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,10 @@
 namespace mrc::datapath {
 
 struct HoldSettings {
-  std::uint32_t packets = 4;  // arrivals whose answers may wait together; 0: none
+  std::uint32_t packets = 8;  // arrivals whose answers may wait together; 0: none
   Duration regret = 20us;     // an application that was not back within this lost the bet
-  Duration most = 30us;       // in a conversation, answers wait at most so long for the next arrival,
+  Duration reply = 15us;      // it may poll for so long before it replies
+  Duration most = 60us;      // in a conversation, answers wait at most so long for the next arrival,
   std::uint32_t gaps = 2;     // and at most so many of its usual gaps
   std::uint32_t pause = 32;   // polls without a bet after a lost one, doubled each time
   std::uint32_t pause_max = 1 << 16;
@@ -23,14 +25,15 @@ struct HoldSettings {
 
 class AnswerHold {
  public:
-  explicit AnswerHold(const HoldSettings& settings) : settings_(settings), call_(settings), talk_(settings) {}
+  explicit AnswerHold(const HoldSettings& settings)
+      : settings_(settings), call_(settings), reply_(settings), talk_(settings) {}
 
   bool holding() const { return holding_; }
   /// Whether answers may wait until the next look. `arrived`: writes taken since the last one; what the peer
   /// answers asks for no reply.
   bool look(Time now, std::size_t arrived);
   /// The application sent something while answers waited.
-  void note_reply() { replied_ = true; }
+  void note_reply() { replied_ = true, reply_.won(settings_); }
   void release() { holding_ = false; }
 
  private:
@@ -50,12 +53,14 @@ class AnswerHold {
 
   bool begin(Time now, std::size_t arrived);
   bool go_on(Time now, std::size_t arrived);
+  bool wait_for_reply(Time now, std::size_t arrived);
   void note_arrival(Time now, std::size_t arrived);
   Duration limit() const;
 
   HoldSettings settings_;
-  Bet call_;  // that the application is back at once
-  Bet talk_;  // that the next arrival comes as soon as the last one did
+  Bet call_;   // that the application is back at once
+  Bet reply_;  // that it replies soon although it polled without
+  Bet talk_;   // that the next arrival comes as soon as the last one did
   bool holding_ = false;
   bool replied_ = false;     // to the last arrival
   std::size_t waiting_ = 0;  // arrivals whose answers wait
