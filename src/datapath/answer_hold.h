@@ -17,7 +17,7 @@ struct HoldSettings {
   std::uint32_t packets = 8;  // arrivals whose answers may wait together; 0: none
   Duration regret = 20us;     // an application that was not back within this lost the bet
   Duration reply = 15us;      // it may poll for so long before it replies
-  Duration most = 60us;      // in a conversation, answers wait at most so long for the next arrival,
+  Duration most = 60us;       // in a conversation, answers wait at most so long for the next arrival,
   std::uint32_t gaps = 2;     // and at most so many of its usual gaps
   std::uint32_t pause = 32;   // polls without a bet after a lost one, doubled each time
   std::uint32_t pause_max = 1 << 16;

@@ -13,6 +13,7 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
       settings_(settings),
       ports_(ports.begin(), ports.end()),
       arrivals_(settings.rx_burst),
+      readiness_(ports),
       hold_(settings.hold) {
   outboxes_.reserve(ports_.size());
   for (port::Port* port : ports_) {
@@ -53,6 +54,7 @@ void Driver::service(Time now) {
   if (now < next_service_) return;
   const bool first = next_service_ == Time::min();
   next_service_ = now + settings_.service_interval;
+  eager_ = PortMask::first(static_cast<std::uint8_t>(ports_.size()));
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     ports_[i]->service();
     bool changed = first;
@@ -75,18 +77,27 @@ void Driver::set_port_address(Time now, PortId port, bool present) {
   follow_link(now, port);
 }
 
+/// Asking quiet ports one by one would cost a system call each, and an idle turn is all that a message waits
+/// for.
 std::size_t Driver::receive(Time now) {
-  std::size_t taken = 0;
-  for (std::size_t i = 0; i < ports_.size(); ++i) taken += receive(now, i);
+  const auto is_quiet = [&](std::size_t i) { return !eager_.has(PortId(static_cast<std::uint8_t>(i + 1))); };
+  std::size_t quiet = 0, taken = 0;
+  for (std::size_t i = 0; i < ports_.size(); ++i) quiet += is_quiet(i);
+  if (quiet > 1) readiness_.look(is_quiet);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (quiet < 2 || !is_quiet(i) || readiness_.readable(i)) taken += receive(now, i);
+  }
   return taken;
 }
 
 std::size_t Driver::receive(Time now, std::size_t port) {
   const std::size_t n = ports_[port]->rx(arrivals_);
+  const PortId id(static_cast<std::uint8_t>(port + 1));
+  n > settings_.rx_few ? eager_.add(id) : eager_.remove(id);
   for (std::size_t i = 0; i < n; ++i) {
     if (i + 2 < n) expect(arrivals_[i + 2]);
     if (i == 0 || !same_around(arrivals_[i - 1], arrivals_[i])) look_around(arrivals_[i]);
-    take(now, PortId(static_cast<std::uint8_t>(port + 1)), arrivals_[i]);
+    take(now, id, arrivals_[i]);
   }
   return n;
 }

@@ -12,6 +12,7 @@
 #include "datapath/outbox.h"
 #include "nic/nic.h"
 #include "port/port.h"
+#include "port/readiness.h"
 #include "wire/codec.h"
 #include "wire/settings.h"
 #include "wire/verdict.h"
@@ -22,6 +23,7 @@ struct DriverSettings {
   wire::Settings wire;
   OutboxSettings outbox;
   std::uint32_t rx_burst = 64;        // packets taken from one port before the others have their turn
+  std::uint32_t rx_few = 8;           // a port that gave no more than so many is asked together with others
   std::uint32_t tx_bursts = 16;       // bursts in one turn: what arrives meanwhile must not wait long
   Duration service_interval = 100us;  // ports look after themselves (link events) this often
   HoldSettings hold;                  // answers that wait for a reply
@@ -77,6 +79,8 @@ class Driver {
   std::vector<port::Port*> ports_;
   std::vector<Outbox> outboxes_;
   std::vector<port::RxPacket> arrivals_;
+  port::Readiness readiness_;
+  PortMask eager_;  // ports that are asked without looking first: much came, or service() may know of more
   // Of the packet being taken. `around_` is written once per train and read for each packet: written for
   // each, the wide loads right behind its narrow stores would wait for the last packet's bytes to reach
   // memory.

@@ -1,0 +1,18 @@
+#include "port/readiness.h"
+
+namespace mrc::port {
+
+Readiness::Readiness(std::span<Port* const> ports) {
+  for (const Port* port : ports) {
+    own_.push_back(port->wait_fd());
+    fds_.push_back({-1, POLLIN, 0});
+  }
+}
+
+void Readiness::look() {
+  const int n = ::poll(fds_.data(), fds_.size(), 0);
+  if (n >= 0) return;
+  for (pollfd& fd : fds_) fd.revents = POLLIN;  // interrupted: asking each costs little
+}
+
+}  // namespace mrc::port
