@@ -65,6 +65,13 @@ void BpfAssembler::load_map(Register to, int map_fd) {
   emit(BPF_LD | BPF_DW | BPF_IMM, to, Register{BPF_PSEUDO_MAP_FD}, 0, map_fd);
   emit(0, Register::r0, Register::r0, 0, 0);
 }
+void BpfAssembler::load_map_value(Register to, int map_fd) {
+  emit(BPF_LD | BPF_DW | BPF_IMM, to, Register{BPF_PSEUDO_MAP_VALUE}, 0, map_fd);
+  emit(0, Register::r0, Register::r0, 0, 0);
+}
+void BpfAssembler::add_to_memory(Register address, Register value) {
+  emit(BPF_STX | BPF_DW | BPF_ATOMIC, address, value, 0, BPF_ADD);
+}
 void BpfAssembler::call(std::int32_t helper) {
   emit(BPF_JMP | BPF_CALL, Register::r0, Register::r0, 0, helper);
 }
@@ -103,6 +110,18 @@ Result<Fd> make_socket_map(std::uint32_t entries) {
   return map;
 }
 
+Result<Fd> make_shared_page() {
+  bpf_attr a{};
+  a.map_type = BPF_MAP_TYPE_ARRAY;
+  a.key_size = 4;
+  a.value_size = 4096;
+  a.max_entries = 1;
+  a.map_flags = BPF_F_MMAPABLE;
+  Fd map(static_cast<int>(call_bpf(BPF_MAP_CREATE, a)));
+  if (!map) return bpf_error("make a page that a program and a process share");
+  return map;
+}
+
 Status put_socket(int map_fd, std::uint32_t queue, int socket_fd) {
   bpf_attr a{};
   a.map_fd = static_cast<std::uint32_t>(map_fd);
@@ -138,6 +157,9 @@ Result<Fd> load_program(bpf_prog_type type, std::uint32_t flags, const std::vect
 
 Result<Fd> load_xdp_program(const std::vector<bpf_insn>& code) {
   return load_program(BPF_PROG_TYPE_XDP, kXdpHasFrags, code);
+}
+Result<Fd> load_socket_filter(const std::vector<bpf_insn>& code) {
+  return load_program(BPF_PROG_TYPE_SOCKET_FILTER, 0, code);
 }
 Result<Fd> load_ingress_program(const std::vector<bpf_insn>& code) {
   return load_program(BPF_PROG_TYPE_SCHED_CLS, 0, code);

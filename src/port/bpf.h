@@ -30,6 +30,10 @@ class BpfAssembler {
   void add(Register to, std::int32_t value);
   void bit_and(Register to, std::int32_t value);
   void load_map(Register to, int map_fd);
+  /// The address of the map's first value.
+  void load_map_value(Register to, int map_fd);
+  /// *(u64*)address += value, atomically.
+  void add_to_memory(Register address, Register value);
   void call(std::int32_t helper);
   void exit();
   void jump(Label label);
@@ -57,6 +61,10 @@ class BpfAssembler {
 Result<Fd> make_socket_map(std::uint32_t entries);
 Status put_socket(int map_fd, std::uint32_t queue, int socket_fd);
 Result<Fd> load_xdp_program(const std::vector<bpf_insn>& code);
+/// A map of one value that fills a page and can be mapped into a process.
+Result<Fd> make_shared_page();
+Result<Fd> load_socket_filter(const std::vector<bpf_insn>& code);
+
 /// For traffic that comes in by an interface, after packet sockets have seen it (tcx, Linux 6.6).
 Result<Fd> load_ingress_program(const std::vector<bpf_insn>& code);
 Result<Fd> link_ingress_program(int program_fd, std::uint32_t interface);

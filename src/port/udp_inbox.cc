@@ -12,7 +12,14 @@ Result<UdpInbox> UdpInbox::open(const ReceiveSocketOptions& options, const Addre
   inbox.seat_ = std::move(seat);
   const auto opened = inbox.seat_ == nullptr ? inbox.open_alone(options) : inbox.open_shared(options, local);
   if (!opened) return opened.error();
+  inbox.hang_doorbell(options.doorbell);
   return inbox;
+}
+
+/// Without the right to have one, every look is a system call.
+void UdpInbox::hang_doorbell(bool wanted) {
+  if (!wanted) return;
+  if (auto bell = Doorbell::hang(socket_)) receiver_.listen_to(*std::move(bell));
 }
 
 void UdpInbox::watch(int fd) const {

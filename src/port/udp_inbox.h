@@ -34,6 +34,7 @@ class UdpInbox {
 
   Status open_alone(const ReceiveSocketOptions& options);
   Status open_shared(const ReceiveSocketOptions& options, const Address& local);
+  void hang_doorbell(bool wanted);
   void watch(int fd) const;
   void follow_endpoint();
   void copy_to_all(std::span<const RxPacket> packets);

@@ -23,7 +23,8 @@ ReceiveSocketOptions receiving(const UdpPortOptions& options, const std::string&
           .udp_port = options.udp_port,
           .interface = interface,
           .buffer = options.receive_buffer,
-          .timestamps = options.timestamps};
+          .timestamps = options.timestamps,
+          .doorbell = options.doorbell};
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct UdpPortOptions {
   std::uint32_t connected_limit = 256;     // and those for paths in steady use; a power of two
   std::uint32_t receive_buffer = 32u << 20;
   bool timestamps = false;  // fill RxPacket::arrival_ns
+  bool doorbell = true;     // look for arrivals without a system call, where we may load programs
 };
 
 class UdpPort final : public Port {

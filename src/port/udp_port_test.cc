@@ -25,7 +25,7 @@ class UdpPortTest : public ::testing::TestWithParam<int> {
     left_address_ = address(v4() ? "10.77.0.1" : "fd77::1");
     right_address_ = address(v4() ? "10.77.0.2" : "fd77::2");
     sandbox_->stay_left();
-    left_ = open_left({.local = left_address_});
+    left_ = open_left({.local = left_address_, .doorbell = false});  // one of each kind
     right_ = open_right({.local = right_address_, .timestamps = true});
   }
   static bool v4() { return GetParam() == AF_INET; }

@@ -106,8 +106,7 @@ std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& coun
 bool UdpReceiver::refill(int fd, Counters& counters) {
   for (std::uint32_t i = 0; i < available_; ++i) rearm(i);
   available_ = current_ = offset_ = 0;
-  const int got =
-      batch_ == 1 ? receive_one(fd) : ::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT, nullptr);
+  const int got = read(fd);
   if (got <= 0) {
     batch_ = 1;
     full_before_ = false;
@@ -119,6 +118,18 @@ bool UdpReceiver::refill(int fd, Counters& counters) {
   return true;
 }
 
+int UdpReceiver::read(int fd) {
+  if (bell_) {
+    const std::uint32_t waiting = bell_->waiting();
+    if (waiting == 0) return 0;
+    batch_ = std::min(waiting, most_at_once());
+  }
+  const int got =
+      batch_ == 1 ? receive_one(fd) : ::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT, nullptr);
+  if (bell_) got > 0 ? bell_->took(static_cast<std::uint32_t>(got)) : bell_->took_nothing();
+  return got;
+}
+
 /// The call for several costs more, and a quiet socket is asked often.
 int UdpReceiver::receive_one(int fd) {
   const ssize_t size = ::recvmsg(fd, &headers_[0].msg_hdr, MSG_DONTWAIT);
@@ -127,11 +138,16 @@ int UdpReceiver::receive_one(int fd) {
   return 1;
 }
 
-/// Asks for more messages at a time while reads come back full, as long as they fit in the cache together. A
-/// quiet socket is asked for one: asking for a second in vain would delay the first.
-void UdpReceiver::adapt(bool full) {
+/// As many as fit in the cache together, when they are as long as the last one.
+std::uint32_t UdpReceiver::most_at_once() const {
   constexpr std::uint32_t kHotBytes = 128 * 1024;
-  const std::uint32_t most = std::clamp(kHotBytes / std::max(headers_[0].msg_len, 1u), 1u, kMaxMessages);
+  return std::clamp(kHotBytes / std::max(headers_[0].msg_len, 1u), 1u, kMaxMessages);
+}
+
+/// Without a bell: asks for more messages at a time while reads come back full. A quiet socket is asked for
+/// one: asking for a second in vain would delay the first.
+void UdpReceiver::adapt(bool full) {
+  const std::uint32_t most = most_at_once();
   if (!full) batch_ = available_;
   if (full && full_before_) batch_ *= 2;
   batch_ = std::min(batch_, most);

@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "port/doorbell.h"
 #include "port/port.h"
 
 namespace mrc::port {
@@ -17,6 +19,9 @@ class UdpReceiver {
   explicit UdpReceiver(const Address& local);
   UdpReceiver(UdpReceiver&&) noexcept;
   ~UdpReceiver();
+
+  /// Of the socket that all further calls read.
+  void listen_to(Doorbell bell) { bell_ = std::move(bell); }
 
   /// As Port::rx, from this socket. Views live until the next call.
   std::size_t receive(int fd, std::span<RxPacket> out, Counters& counters);
@@ -29,13 +34,16 @@ class UdpReceiver {
 
   void rearm(std::size_t i);
   bool refill(int fd, Counters& counters);
+  int read(int fd);
   int receive_one(int fd);
+  std::uint32_t most_at_once() const;
   void adapt(bool full);
   void open_message(std::size_t i, Counters& counters);
   void note_overruns(std::uint32_t total, Counters& counters);
   std::size_t split(std::span<RxPacket> out);
 
   Address local_;
+  std::optional<Doorbell> bell_;
   std::unique_ptr<std::byte[]> storage_;
   std::unique_ptr<Message[]> messages_;
   std::unique_ptr<mmsghdr[]> headers_;
