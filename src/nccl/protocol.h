@@ -24,7 +24,7 @@ namespace mrc::nccl {
 static_assert(std::endian::native == std::endian::little,
               "the layouts below are those of little-endian hosts");
 
-inline constexpr std::uint32_t kProtocol = 3;
+inline constexpr std::uint32_t kProtocol = 4;
 inline constexpr std::uint32_t kMagic = 0x4352'4D4F;                  // "OMRC"
 inline constexpr std::uint32_t kRing = 64;                            // receives outstanding
 inline constexpr std::uint32_t kGroup = 8;                            // receives of one grant
@@ -46,8 +46,8 @@ struct Grant {
 };
 static_assert(sizeof(GrantedBuffer) == 24 && sizeof(Grant) == 16 + kGroup * 24);
 
-inline constexpr std::uint32_t kEarlyBytes = 192;
-inline constexpr std::uint32_t kEarlySlots = 32;  // early messages that may be under way or wait
+inline constexpr std::uint32_t kEarlyBytes = 16'368;
+inline constexpr std::uint32_t kEarlySlots = 16;  // early messages that may be under way or wait
 inline constexpr std::uint32_t kShortRun = 8;     // short messages in a row, after which grants wait
 // Grants that the sender may not have looked at: for receives that wait, and for those that early messages
 // have filled meanwhile.
@@ -90,13 +90,20 @@ struct GrantImmediate {
   }
 };
 
+/// What each end has for the other to write into: grants come to senders, early messages to receivers. A
+/// sender keeps its copies of early messages where a receiver has the messages.
+struct Rings {
+  Grant grants[kGrants];
+  EarlyMessage early[kEarlySlots];
+};
+
 /// Beside the queue pairs, at the beginning.
 struct Introduction {
   std::uint32_t magic = kMagic;
   std::uint32_t protocol = kProtocol;
   std::uint64_t cookie = 0;  // of the handle: shows that the sender got it from whom it thinks
   std::uint64_t ring_address =
-      0;  // where the other writes: grants at the sender, early messages at the receiver
+      0;  // of Rings: the other writes grants at the sender, early messages at the receiver
   std::uint32_t ring_rkey = 0;
   std::uint32_t ring_slots = 0;
 };

@@ -76,7 +76,7 @@ Status Receiver::grant(Slot& slot) {
   }
   const Link::Write what{.from = &grant,
                          .size = offsetof(Grant, buffers) + count * sizeof(GrantedBuffer),
-                         .to = Ring::address_of(link().peer(), granted_ % kGrants),
+                         .to = Ring::address_of_grant(link().peer(), granted_),
                          .rkey = link().peer().ring_rkey,
                          .id = kGrantId,
                          .copy = true};

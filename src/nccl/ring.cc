@@ -4,7 +4,7 @@ namespace mrc::nccl {
 
 Result<std::unique_ptr<Ring>> Ring::make(const Device& device) {
   std::unique_ptr<Ring> ring(new Ring);
-  const auto memory = device.register_memory(ring->slots_.get(), sizeof(Slot) * kGrants);
+  const auto memory = device.register_memory(ring->slots_.get(), sizeof(Rings));
   if (!memory) return memory.error();
   ring->memory_ = *memory;
   return ring;

@@ -1,7 +1,7 @@
-// Memory of ours that the peer writes into, slot after slot: grants at a sender, early messages at a
-// receiver.
+// Memory of ours that the peer writes into, slot after slot, and what we send from there.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "nccl/device.h"
@@ -16,22 +16,23 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  Grant& grant(std::uint32_t sequence) { return slots_[sequence % kGrants].grant; }
-  EarlyMessage& early(std::uint32_t number) { return slots_[number % kEarlySlots].early; }
+  Grant& grant(std::uint32_t sequence) { return slots_->grants[sequence % kGrants]; }
+  EarlyMessage& early(std::uint32_t number) { return slots_->early[number % kEarlySlots]; }
+  std::uint32_t lkey() const { return memory_->lkey; }
   /// What the peer must know of it.
   void introduce(Introduction& ours) const;
-  /// Where a slot of the peer's ring is.
-  static std::uint64_t address_of(const Introduction& peer, std::uint32_t slot) {
-    return peer.ring_address + slot * sizeof(Slot);
+  /// Where that is in the peer's ring.
+  static std::uint64_t address_of_grant(const Introduction& peer, std::uint32_t sequence) {
+    return peer.ring_address + offsetof(Rings, grants) + sequence % kGrants * sizeof(Grant);
+  }
+  static std::uint64_t address_of_early(const Introduction& peer, std::uint32_t number) {
+    return peer.ring_address + offsetof(Rings, early) + number % kEarlySlots * sizeof(EarlyMessage);
   }
 
  private:
-  union Slot {
-    Grant grant;
-    EarlyMessage early;
-  };
-  Ring() : slots_(std::make_unique<Slot[]>(kGrants)) {}
-  std::unique_ptr<Slot[]> slots_;
+  // Not written to before it is used: most connections use little of it, and pages cost nothing until then.
+  Ring() : slots_(std::make_unique_for_overwrite<Rings>()) {}
+  std::unique_ptr<Rings> slots_;
   ibv_mr* memory_ = nullptr;
 };
 

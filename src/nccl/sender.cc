@@ -113,16 +113,20 @@ Status Sender::send_early(const void* data, std::uint64_t size, int tag, Request
   if (auto well = check(); !well) return well;
   Request* request = new_request();
   if (request == nullptr) return progress();
-  const std::uint32_t slot = early_.next() % kEarlySlots;
-  EarlyMessage message{granted_, tag, static_cast<std::uint32_t>(size), 0, {}};
-  std::memcpy(message.data, data, size);
+  const std::uint32_t number = early_.next();
+  EarlyMessage& message = link().ring().early(number);  // what was there has long arrived
+  message.sequence = granted_;
+  message.tag = tag;
+  message.size = static_cast<std::uint32_t>(size);
+  message.zero = 0;
+  if (size > 0) std::memcpy(message.data, data, size);
   const Link::Write write{.from = &message,
                           .size = offsetof(EarlyMessage, data) + size,
-                          .to = Ring::address_of(link().peer(), slot),
+                          .lkey = link().ring().lkey(),
+                          .to = Ring::address_of_early(link().peer(), number),
                           .rkey = link().peer().ring_rkey,
-                          .id = kCopiedId,
-                          .copy = true};
-  const std::uint32_t word = PieceImmediate{slot, 0, 0}.word();
+                          .id = kCopiedId};
+  const std::uint32_t word = PieceImmediate{number % kEarlySlots, 0, 0}.word();
   if (auto written = link().write(0, write, &word); !written) return fail(written.error());
   early_.note_sent(tag);
   ++in_flight_;

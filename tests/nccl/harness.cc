@@ -101,9 +101,13 @@ void close_ends(Table& table, Ends& ends) {
   ends = {};
 }
 
-void* post_send(Table& table, void* comm, const Buffer& buffer) {
+void* post_send(Table& table, void* comm, const Buffer& buffer, void* receive) {
   void* request = nullptr;
-  drive([&] { return table.send(comm, buffer, &request) != kSuccess || request != nullptr; });
+  drive([&] {
+    if (table.send(comm, buffer, &request) != kSuccess || request != nullptr) return true;
+    int done = 0;
+    return receive != nullptr && (table.test(receive, &done, nullptr) != kSuccess || done != 0);
+  });
   return request;
 }
 

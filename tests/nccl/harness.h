@@ -58,8 +58,10 @@ struct Ends {
 bool connect_ends(Table& table, Ends& ends);
 void close_ends(Table& table, Ends& ends);
 
-/// Posts until the plugin takes it; the request, or null on an error.
-void* post_send(Table& table, void* comm, const Buffer& buffer);
+/// Posts until the plugin takes it; the request, or null on an error. A sender may have to ask the other end
+/// for the buffer, so `receive`, which must not be done before, is looked after meanwhile, as NCCL does with
+/// all that it waits for.
+void* post_send(Table& table, void* comm, const Buffer& buffer, void* receive = nullptr);
 void* post_receive(Table& table, void* comm, const std::vector<Buffer>& buffers);
 /// Tests until done, or an error comes, which it returns.
 Code wait_for(Table& table, void* request, int* sizes,

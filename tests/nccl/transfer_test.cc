@@ -35,7 +35,7 @@ TEST_P(Transfer, EverySizeArrivesWhole) {
         std::size_t{50'000}, std::size_t{50'001}, std::size_t{524'288}, kMost}) {
     Memory to(*table, ends.receiver, size, 0);
     void* receive = post_receive(*table, ends.receiver, {to.buffer(0, size, 3)});
-    void* send = post_send(*table, ends.sender, from.buffer(0, size, 3));
+    void* send = post_send(*table, ends.sender, from.buffer(0, size, 3), receive);
     ASSERT_NE(receive, nullptr);
     ASSERT_NE(send, nullptr) << size;
     int sent = -1, received = -1;
@@ -49,7 +49,7 @@ TEST_P(Transfer, EverySizeArrivesWhole) {
 }
 
 TEST_P(Transfer, ALongerSendWaitsForItsBuffer) {
-  constexpr std::size_t kSize = 300;
+  constexpr std::size_t kSize = 20'000;
   Memory from(*table, ends.sender, kSize, 5), to(*table, ends.receiver, kSize, 0);
   void* send = nullptr;
   for (int i = 0; i < 100; ++i) {
@@ -101,8 +101,8 @@ TEST_P(Transfer, SeveralShortMessagesGoBeforeTheirBuffers) {
 
 // Short messages make the receiver keep its grants back; a long one, a group, or a full ring must get them.
 TEST_P(Transfer, ShortAndLongInEveryMixture) {
-  constexpr int kMessages = 3000, kTags = 3;
-  constexpr std::size_t kRoom = 1000;
+  constexpr int kMessages = 1000, kTags = 3;
+  constexpr std::size_t kRoom = 30'000;
   Memory from(*table, ends.sender, kRoom * 2, 77), to(*table, ends.receiver, kRoom * kMessages, 0);
   std::mt19937 random(11);
   struct Message {
@@ -111,7 +111,7 @@ TEST_P(Transfer, ShortAndLongInEveryMixture) {
   };
   std::vector<Message> messages(kMessages);
   for (int i = 0; i < kMessages; ++i) {
-    const bool all_short = i / 300 % 2 == 0;  // for a while, then not
+    const bool all_short = i / 100 % 2 == 0;  // for a while, then not
     messages[i] = {random() % (all_short ? 190 : kRoom), random() % kRoom,
                    static_cast<int>(random() % kTags)};
   }
@@ -191,9 +191,10 @@ TEST_P(Transfer, ShorterAndLongerThanTheBuffer) {
   struct Case {
     std::size_t send, room;
   };
-  for (const Case c : {Case{10, 100}, Case{0, 100}, Case{1000, 640}, Case{60'000, 50'500}, Case{500, 0}}) {
+  for (const Case c :
+       {Case{10, 100}, Case{0, 100}, Case{20'000, 640}, Case{60'000, 50'500}, Case{20'000, 0}}) {
     void* receive = post_receive(*table, ends.receiver, {to.buffer(0, c.room, 0)});
-    void* send = post_send(*table, ends.sender, from.buffer(0, c.send, 0));
+    void* send = post_send(*table, ends.sender, from.buffer(0, c.send, 0), receive);
     int sent = -1, received = -1;
     EXPECT_EQ(wait_for(*table, send, &sent), kSuccess);
     EXPECT_EQ(wait_for(*table, receive, &received), kSuccess);
@@ -242,7 +243,7 @@ TEST_P(Transfer, GroupsAreFilledByTagInAnyOrder) {
 }
 
 TEST_P(Transfer, ATagOfALaterGroupWaitsForItsTurn) {
-  constexpr int kLong = 256;  // too long to go before its grant
+  constexpr int kLong = 20'000;  // too long to go before its grant
   Memory from(*table, ends.sender, kLong, 4), to(*table, ends.receiver, 2 * kLong, 0);
   void* first = post_receive(*table, ends.receiver, {to.buffer(0, kLong, 1)});
   void* second = post_receive(*table, ends.receiver, {to.buffer(kLong, kLong, 2)});
