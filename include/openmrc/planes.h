@@ -14,7 +14,7 @@ struct openmrc_plane {
   uint8_t link_up;   /* of our port, now */
   uint8_t usable;    /* as the queue pair last knew: our port and the peer's are up */
   uint16_t evs;      /* paths of this queue pair through this port */
-  uint16_t evs_good; /* of those, the ones that are not withdrawn */
+  uint16_t evs_good; /* of those, the ones that are not withdrawn; none when all retries went unanswered */
 };
 
 /* Fills at most `count` planes. How many there are, or -1 with errno: ENOTCONN before the queue pair has

@@ -11,6 +11,9 @@ std::vector<PlaneStatus> NicQp::planes() const {
   std::vector<PlaneStatus> found;
   if (!qp_->engine) return found;
   const engine::PathSet& paths = qp_->engine->paths();
+  // Silence of everybody withdraws no EV, since it may be the peer. But who gave up for it knows of none that
+  // is good.
+  const bool reached_nobody = qp_->engine->requestor().failure() == engine::WorkStatus::retry_exceeded;
   for (int i = 0; i < paths.size(); ++i) {
     const EvSlot slot(static_cast<std::uint16_t>(i));
     const PortId port = paths.path(slot).port;
@@ -19,7 +22,7 @@ std::vector<PlaneStatus> NicQp::planes() const {
     if (plane == found.end()) plane = found.insert(found.end(), {port, paths.port_usable(port), 0, 0});
     const engine::EvState state = paths.state(slot);
     ++plane->evs;
-    plane->good += state == engine::EvState::good || state == engine::EvState::skip;
+    plane->good += !reached_nobody && (state == engine::EvState::good || state == engine::EvState::skip);
   }
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.port.value < b.port.value; });
