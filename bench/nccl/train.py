@@ -130,7 +130,10 @@ def parse(arguments):
     parser.add_argument("--out", help="JSON goes there")
     parser.add_argument("--svg", help="a picture goes there")
     ranks.add_tuning(parser)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.svg and not options.out:
+        parser.error("--svg draws what --out wrote: name both")
+    return options
 
 
 def main(arguments):
