@@ -18,6 +18,8 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
   outboxes_.reserve(ports_.size());
   for (port::Port* port : ports_) {
     MRC_CHECK(port->capabilities().layer == port::Layer::datagram);
+    if (port->capabilities().cheap_to_ask)
+      cheap_.add(PortId(static_cast<std::uint8_t>(outboxes_.size() + 1)));
     outboxes_.emplace_back(*port, settings_.wire, settings_.outbox);
   }
 }
@@ -77,10 +79,13 @@ void Driver::set_port_address(Time now, PortId port, bool present) {
   follow_link(now, port);
 }
 
-/// Asking quiet ports one by one would cost a system call each, and an idle turn is all that a message waits
-/// for.
+/// Asking quiet ports one by one would cost a system call each, unless they are cheap to ask, and an idle
+/// turn is all that a message waits for.
 std::size_t Driver::receive(Time now) {
-  const auto is_quiet = [&](std::size_t i) { return !eager_.has(PortId(static_cast<std::uint8_t>(i + 1))); };
+  const auto is_quiet = [&](std::size_t i) {
+    const PortId id(static_cast<std::uint8_t>(i + 1));
+    return !eager_.has(id) && !cheap_.has(id);
+  };
   std::size_t quiet = 0, taken = 0;
   for (std::size_t i = 0; i < ports_.size(); ++i) quiet += is_quiet(i);
   if (quiet > 1) readiness_.look(is_quiet);

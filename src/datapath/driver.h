@@ -80,6 +80,7 @@ class Driver {
   std::vector<Outbox> outboxes_;
   std::vector<port::RxPacket> arrivals_;
   port::Readiness readiness_;
+  PortMask cheap_;  // ports that are asked whenever we come by
   PortMask eager_;  // ports that are asked without looking first: much came, or service() may know of more
   // Of the packet being taken. `around_` is written once per train and read for each packet: written for
   // each, the wide loads right behind its narrow stores would wait for the last packet's bytes to reach

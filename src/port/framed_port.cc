@@ -93,7 +93,8 @@ Capabilities FramedPort::capabilities() const {
           .flow_label = !options_.local.is_v4(),
           .outer_ip = !options_.local.is_v4(),
           .reserved_qpns = below.reserved_qpns,
-          .receive_buffer = below.receive_buffer};
+          .receive_buffer = below.receive_buffer,
+          .cheap_to_ask = below.cheap_to_ask};
 }
 
 int FramedPort::check(const TxTrain& packet) const {

@@ -102,6 +102,7 @@ struct Capabilities {
   std::uint64_t receive_buffer =
       0;  // bytes of truesize the kernel queues before it drops: keep windows inside it
   bool checksum_offload = false;  // frames: TxTrain::checksum_start is obeyed
+  bool cheap_to_ask = false;      // rx() makes no system call when nothing is there
 };
 
 struct Counters {

@@ -26,6 +26,7 @@ class UdpInbox {
 
   int socket() const { return socket_; }
   int epoll() const { return epoll_.get(); }
+  bool has_doorbell() const { return receiver_.has_doorbell(); }
   bool takes_reserved_qpns() const { return seat_ == nullptr || reading_endpoint_; }
   QpnRange qpns() const { return seat_ == nullptr ? QpnRange{} : seat_->qpns(); }
 

@@ -82,7 +82,8 @@ Capabilities UdpPort::capabilities() const {
           .min_source_port = lowest_bindable_port(),
           .flow_label = sender_.flow_label(),
           .reserved_qpns = inbox_.takes_reserved_qpns(),
-          .receive_buffer = receive_buffer_of(inbox_.socket())};
+          .receive_buffer = receive_buffer_of(inbox_.socket()),
+          .cheap_to_ask = inbox_.has_doorbell()};
 }
 
 }  // namespace mrc::port

@@ -22,6 +22,7 @@ class UdpReceiver {
 
   /// Of the socket that all further calls read.
   void listen_to(Doorbell bell) { bell_ = std::move(bell); }
+  bool has_doorbell() const { return bell_.has_value(); }
 
   /// As Port::rx, from this socket. Views live until the next call.
   std::size_t receive(int fd, std::span<RxPacket> out, Counters& counters);

@@ -206,7 +206,8 @@ Capabilities XdpPort::capabilities() const {
           .flow_label = true,
           .outer_ip = true,
           .reserved_qpns = true,
-          .receive_buffer = std::uint64_t{socket_->layout().rx_places} * XdpLayout::kChunk};
+          .receive_buffer = std::uint64_t{socket_->layout().rx_places} * XdpLayout::kChunk,
+          .cheap_to_ask = true};
 }
 
 }  // namespace mrc::port
