@@ -2,7 +2,7 @@
 //
 // NCCL has one thread for everything that a communicator does. Small messages it drives itself, whenever it
 // asks for them: handing one to another thread and back takes longer than the network does. When messages
-// are long, or on several devices at once, moving them would keep NCCL's thread from everything else; so a
+// are long, or on many devices at once, moving them would keep NCCL's thread from everything else; so a
 // thread of the device's own wakes up and takes over, and goes to sleep again when there was no reason for a
 // while. When nobody asks, libmrc's own thread keeps the connections alive.
 #pragma once
