@@ -48,6 +48,10 @@ class Congestion {
   /// reports; may be negative) is returned.
   virtual void on_settled(Time now, std::int64_t bytes) = 0;
 
+  /// A full packet went to its receiver's port, and its header on from there past all that waited: so long
+  /// takes a round trip without a queue.
+  virtual void on_unqueued(Duration) {}
+
   /// The application says something else than when this was made.
   virtual void on_hints(const CongestionHints&) {}
 

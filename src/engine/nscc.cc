@@ -49,7 +49,7 @@ void Nscc::on_sack(Time now, const Feedback& f) {
   if (f.penalty > 0) return penalise(before, newly, f.penalty);
 
   const bool past_flight = covered(newly);
-  if (incast_) return share_receiver(now, before, past_flight);
+  if (incast_) return share_receiver(now, before, newly, past_flight);
   if (quick_adapt(now, config_.qa_threshold != 0 && delay_ > config_.qa_threshold)) return;
   react(now, newly, f.ecn && !past_flight);
   apply_increase(now, newly);
@@ -62,6 +62,12 @@ void Nscc::lower_base(std::int64_t rtt) {
                        static_cast<double>(config_.mtu));
   base_rtt_ = rtt;
   set_window(cwnd_);
+}
+
+// MRC-CC-026: a header that overtook all data tells the base, which a sender that never met an empty port
+// would not learn: it would take its queueing delay for distance, and more than its share.
+void Nscc::on_unqueued(Duration rtt) {
+  if (!config_.learn_base_rtt && rtt.count() > 0) lower_base(rtt.count());
 }
 
 // MRC-CC-023: the lowest round trip measured is the base, and target and periods follow it.

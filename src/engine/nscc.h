@@ -20,6 +20,7 @@ class Nscc final : public Congestion {
   void on_trim(Time now, std::uint32_t bytes, bool last_hop) override;
   void on_loss(Time now, std::uint32_t bytes) override;
   void on_settled(Time now, std::int64_t bytes) override;
+  void on_unqueued(Duration rtt) override;
   void on_hints(const CongestionHints& hints) override;
 
   bool may_send(std::uint32_t bytes) const override;
@@ -57,9 +58,9 @@ class Nscc final : public Congestion {
   void follow_rate(Time now, std::int64_t flight_before, std::uint64_t newly);
   void note_rate(double bytes_per_ns);
   // Incast.
-  void share_receiver(Time now, std::int64_t flight_before, bool past_flight);
+  void share_receiver(Time now, std::int64_t flight_before, std::uint64_t newly, bool past_flight);
   void keep_survivors(Time now, std::uint32_t bytes);
-  void fill_idle_receiver(Time now);
+  void fill_idle_receiver(std::uint64_t newly);
   double incast_target() const;
   double incast_move(double rounds) const;
   // Bounds.
@@ -83,7 +84,6 @@ class Nscc final : public Congestion {
   float best_rate_[2] = {};  // bytes per ns: the highest of these periods, and of as many before
   Time last_applied_ = Time::min();
   Time last_decrease_ = Time::min();
-  Time last_jump_ = Time::min();  // of fill_idle_receiver
   Time qa_end_ = Time::min();
   Time last_send_ = Time::min();
   std::int64_t base_rtt_;

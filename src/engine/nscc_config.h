@@ -59,8 +59,8 @@ struct NsccConfig {
   float paced_backoff = 0.8f;       // what a trim leaves of a share below one MTU
   float incast_gain = 0.3f;         // part of the distance to its delay that a window moves per RTT
   float incast_fast = 2.0f;         // growth per RTT while the receiver's port is idle
-  float incast_low = 0.4f;          // the delay that a full window settles at, in targets,
-  float incast_step = 0.08f;        // how much higher it is for each halving of the window,
+  float incast_low = 0.2f;          // the delay that a full window settles at, in targets,
+  float incast_step = 0.12f;        // how much higher it is for each halving of the window,
   float incast_paced_step = 0.2f;   // the same below one MTU,
   float incast_high = 1.7f;         // and where that ends
 };

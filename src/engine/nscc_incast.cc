@@ -38,7 +38,7 @@ void Nscc::keep_survivors(Time now, std::uint32_t bytes) {
 
 // MRC-CC-019: in an incast a window moves by a part of its distance from its delay per RTT, whatever its
 // size.
-void Nscc::share_receiver(Time now, std::int64_t flight_before, bool past_flight) {
+void Nscc::share_receiver(Time now, std::int64_t flight_before, std::uint64_t newly, bool past_flight) {
   const double rtt = static_cast<double>(base_rtt_ + delay_);
   const double rounds =
       last_applied_ == Time::min() ? 1.0 : static_cast<double>((now - last_applied_).count()) / rtt;
@@ -46,18 +46,22 @@ void Nscc::share_receiver(Time now, std::int64_t flight_before, bool past_flight
   // A sender that does not use its window learns nothing from a short queue.
   const double flight = static_cast<double>(flight_before);
   const bool used = flight * 2 >= cwnd_ || flight + config_.mtu > cwnd_;
-  if (used && delay_ < config_.fast_delay) return fill_idle_receiver(now);
+  if (used && delay_ < config_.fast_delay) return fill_idle_receiver(newly);
   const double move = past_flight ? 0.0 : incast_move(rounds);
   if (move < 0 || used) set_window(cwnd_ * (1.0 + move));
 }
 
+// MRC-CC-025: at near-zero delay a window grows by what arrived, and by less the nearer the average is to its
+// own delay.
 /// Near-zero delay: all windows together are below one BDP, and the queue has room for as much again. So
-/// growing by incast_fast, once per RTT, is safe even if every sender does it.
-void Nscc::fill_idle_receiver(Time now) {
-  if (last_jump_ == Time::min()) last_jump_ = now;
-  if (now - last_jump_ < Duration(base_rtt_ + delay_)) return;
-  last_jump_ = now;
-  set_window(cwnd_ * config_.incast_fast);
+/// growing by incast_fast within an RTT is safe even if every sender does it. But a receiver has a port per
+/// plane, and one of them is idle now and then while the others are full. Who has much hears much, and would
+/// meet such a moment more often: so not the moment counts, but the bytes that met it, and the average.
+void Nscc::fill_idle_receiver(std::uint64_t newly) {
+  const double room = 1.0 - avg_delay_ / incast_target();
+  if (room <= 0) return;
+  const double arrived = std::min(static_cast<double>(newly), cwnd_);
+  set_window(cwnd_ + (static_cast<double>(config_.incast_fast) - 1.0) * room * arrived);
   incast_ = cwnd_ < max_cwnd_ / 2;
 }
 

@@ -117,6 +117,45 @@ TEST(Incast, AnIdlePortIsFilledAndEndsIt) {  // MRC-CC-019
   EXPECT_LE(rounds, 12);
 }
 
+TEST(Incast, OneIdlePlaneOfFourIsNoIdlePort) {  // MRC-CC-025
+  Sender s(ours(), {.remote_recv_peers = 4});
+  const auto rounds = [&](Duration quiet, Duration busy) {
+    for (int i = 0; i < 40; ++i) {
+      while (s.cc.may_send(kMtu)) s.send();
+      s.wait(4us);
+      s.sack(static_cast<std::uint64_t>(s.cc.in_flight()) / 4, i % 4 == 0 ? quiet : busy);
+    }
+  };
+  rounds(0us, 6us);
+  EXPECT_LT(s.cc.share(), 225'000 / 4) << "three planes are full: who jumped at the fourth would take all";
+  rounds(0us, 0us);
+  EXPECT_EQ(s.window(), 225'000u) << "all are idle";
+}
+
+TEST(Incast, MoreReportsOfTheSameBytesDoNotGrowMore) {  // MRC-CC-025
+  Sender often(ours(), {.remote_recv_peers = 9}), seldom(ours(), {.remote_recv_peers = 9});
+  for (Sender* s : {&often, &seldom}) {
+    while (s->cc.may_send(kMtu)) s->send();
+    s->wait(10us);
+  }
+  often.sack(kMtu, 0us);
+  often.sack(kMtu, 0us);
+  seldom.sack(2 * kMtu, 0us);
+  EXPECT_NEAR(often.cc.share(), seldom.cc.share(), 1.0);
+  EXPECT_GT(often.cc.share(), 30'000);
+}
+
+TEST(Incast, ATrimmedPacketTellsANearSenderHowNearItIs) {  // MRC-CC-026
+  Sender s(ours());
+  s.send(40);
+  s.wait(6us);
+  s.cc.on_unqueued(6us);
+  s.trim(1, true);
+  EXPECT_EQ(s.cc.base_rtt(), 6us);
+  s.cc.on_unqueued(9us);
+  EXPECT_EQ(s.cc.base_rtt(), 6us) << "headers queue too";
+}
+
 TEST(Incast, AWindowOfJustBelowTwoPacketsStillGrows) {  // MRC-CC-019
   Sender s(ours(), {.remote_recv_peers = 29});          // 7758 bytes hold one packet of 4000
   for (int i = 0; i < 20; ++i) {

@@ -49,6 +49,14 @@ void PathSet::note_slow(Time now, EvSlot s, Duration patience) {
   }
 }
 
+void PathSet::acquit(EvSlot s) {
+  if (!is_suspect(s)) return;
+  for (auto& p : probes_) {
+    if (p.question == Question::suspect && p.slot == s) p.question = Question::free;
+  }
+  slots_[s.value].held = 0;
+}
+
 bool PathSet::is_asking(Question q) const {
   return std::any_of(probes_.begin(), probes_.end(), [&](const PendingProbe& p) { return p.question == q; });
 }

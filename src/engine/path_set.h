@@ -71,6 +71,9 @@ class PathSet {
   bool suspect(EvSlot s, Duration patience);
   /// A suspect answered something older than the question: it is slow, not dead, and may take so long.
   void note_slow(Time now, EvSlot s, Duration patience);
+  /// A packet of the suspect was trimmed: the path works, and what was asked behind it may have found that
+  /// same queue full. The question is closed.
+  void acquit(EvSlot s);
   bool is_suspect(EvSlot s) const { return slots_[s.value].held != 0; }
   /// When an EV of this plane was asked that has not answered yet; nothing if none was.
   std::optional<TxOrder> asked(PortId port) const;

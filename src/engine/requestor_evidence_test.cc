@@ -15,10 +15,11 @@ class Listener final : public Congestion {
   void on_trim(Time, std::uint32_t, bool) override {}
   void on_loss(Time, std::uint32_t) override {}
   void on_settled(Time, std::int64_t) override {}
+  void on_unqueued(Duration d) override { unqueued = d; }
   bool may_send(std::uint32_t) const override { return true; }
   std::uint64_t window() const override { return 1 << 26; }
   std::int64_t in_flight() const override { return 0; }
-  std::optional<Duration> rtt;
+  std::optional<Duration> rtt, unqueued;
 };
 
 class EvidenceTest : public Script {
@@ -110,6 +111,55 @@ TEST_F(EvidenceTest, APlaneIsNotGivenUpForOnePathWhileItsOthersArrive) {
   EXPECT_TRUE(std::any_of(after.begin(), after.end(), [](const Transmit& t) {
     return t.envelope.port == PortId(1) && std::holds_alternative<wire::Write>(t.packet.body);
   }));
+}
+
+// MRC-EV-017
+TEST_F(EvidenceTest, ATrimAcquitsAPathWhoseProbeFoundTheSameQueueFull) {
+  evs = 8;
+  start();
+  post(8 * 4096);
+  drain();
+  now += 5us;
+  sack(cack, 0, wire::SackMark::none, 16);
+
+  post(8 * 4096);
+  auto sent = drain();
+  const Psn trimmed = last_by_port_one(sent);
+  const Transmit& t = sent[static_cast<std::size_t>(trimmed - Psn(108))];
+  acknowledge_all_but(sent, trimmed);
+  pass(4us);
+  const auto asked = drain();
+  ASSERT_TRUE(std::any_of(asked.begin(), asked.end(), is_probe));
+  EXPECT_TRUE(qp->paths().is_suspect(t.slot));
+
+  feed(wire::Nack{.entropy = t.envelope.ev, .nack_psn = trimmed, .reason = wire::NackReason::trimmed_lasthop},
+       trimmed);
+  EXPECT_FALSE(qp->paths().is_suspect(t.slot));
+  post(8 * 4096);
+  sent = drain();
+  now += 5us;
+  for (const Transmit& later : sent) {
+    if (!is_probe(later)) sack(cack, ~std::uint64_t{0} >> 39, wire::SackMark::none, 16);
+  }
+  pass(20us);
+  EXPECT_EQ(qp->paths().state(t.slot), EvState::good) << "the probe was never answered";
+}
+
+// MRC-CC-026: the header of a full packet tells the round trip, unless it might be an earlier sending's.
+TEST_F(EvidenceTest, ATrimAtTheReceiversPortIsARoundTripWithoutAQueue) {
+  listen();
+  post(4096 + 64);
+  const auto sent = drain();
+  const auto nack = [&](std::size_t i, wire::NackReason reason) {
+    now += 3us;
+    feed(wire::Nack{.entropy = sent[i].envelope.ev, .nack_psn = sent[i].packet.psn, .reason = reason},
+         sent[i].packet.psn);
+  };
+  nack(1, wire::NackReason::trimmed_lasthop);
+  EXPECT_FALSE(listener.unqueued) << "64 bytes cross each link sooner";
+  nack(0, wire::NackReason::trimmed_lasthop);
+  ASSERT_TRUE(listener.unqueued);
+  EXPECT_NEAR(static_cast<double>(listener.unqueued->count()), 6000, 128);
 }
 
 // MRC-CC-020

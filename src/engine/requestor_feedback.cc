@@ -170,7 +170,9 @@ Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
 
   const std::uint32_t bytes = size_of(nack.nack_psn);
   ++counters_.nacked;
-  paths_.note_answered(slot);
+  // MRC-EV-017: it is proof of the path and its plane, as an arrival is.
+  paths_.note_works(slot);
+  if (nack.reason == NackReason::trimmed || nack.reason == NackReason::trimmed_lasthop) paths_.acquit(slot);
   charged_ -= bytes;
   flight_.mark_lost(nack.nack_psn);
   paths_.note_settled(now, slot, record.sent, false, clock_.typical());
@@ -180,7 +182,11 @@ Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
       paths_.note_skip(now, slot, PathCause::trim);
       congestion_.on_trim(now, bytes, false);
       break;
-    case NackReason::trimmed_lasthop: congestion_.on_trim(now, bytes, true); break;
+    case NackReason::trimmed_lasthop:
+      if (!record.repaired && make_write(queue_[record.work], nack.nack_psn).payload == limits_.path_mtu)
+        congestion_.on_unqueued(record.sent.age(now));
+      congestion_.on_trim(now, bytes, true);
+      break;
     default:  // The peer lacks something. At once would only be refused again.
       congestion_.on_loss(now, bytes);
       if (now >= repair_after_) repair_after_ = now + clock_.longest() / 2;

@@ -2,6 +2,8 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "sim/ranks.h"
@@ -9,9 +11,18 @@
 namespace mrc::sim {
 namespace {
 
+/// Where all ranks are on one machine, shared memory is all that they need, and looking for network adapters
+/// is most of the time that MPI takes to start. Who asked mpirun for another layer gets that.
+void skip_adapters_on_one_machine() {
+  const char* all = std::getenv("OMPI_COMM_WORLD_SIZE");
+  const char* here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (all != nullptr && here != nullptr && std::strcmp(all, here) == 0) ::setenv("OMPI_MCA_pml", "ob1", 0);
+}
+
 class MpiRanks final : public Ranks {
  public:
   MpiRanks() {
+    skip_adapters_on_one_machine();
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
