@@ -162,7 +162,9 @@ std::optional<PathSet::Silence> PathSet::poll_silent(Time now, Ticks heard) {
     if (p.sent_at.after(heard)) continue;
     p.question = Question::free;
     slots_[p.slot.value].held = 0;
-    return Silence{p.slot, quiet_.has(path(p.slot).port)};
+    const bool plane = quiet_.has(path(p.slot).port);
+    if (!plane && !p.told) silent_ = p.slot.value;
+    return Silence{p.slot, plane};
   }
   return std::nullopt;
 }
@@ -183,16 +185,31 @@ std::optional<PortId> PathSet::poll_given_up() {
   return PortId(std::exchange(given_up_, std::uint8_t{0}));
 }
 
+std::optional<EvSlot> PathSet::poll_silent_ev() {
+  if (silent_ == kNoEv) return std::nullopt;
+  return EvSlot(std::exchange(silent_, kNoEv));
+}
+
+bool PathSet::doubt_ev(EvSlot s, Duration patience) {
+  const bool in_use = s.value < slots_.size() && state(s) == EvState::good && port_usable(path(s).port);
+  if (!in_use || is_suspect(s) || !suspect(s, patience)) return false;
+  for (auto& p : probes_) p.told = p.told || (p.question == Question::suspect && p.slot == s);
+  return true;
+}
+
 bool PathSet::doubt_plane(PortId port, Duration patience) {
   if (!is_plane(port) || !port_usable(port) || quiet_.has(port)) return false;
+  // When several planes are in doubt, each needs its question before any has two.
+  const bool alone =
+      std::none_of(probes_.begin(), probes_.end() - 1, [](const PendingProbe& p) { return p.open(); });
+  int asked = 0;
   for (const std::uint16_t i : rotation_.in_rotation(rotation_.plane_of(port))) {
     const EvSlot s(i);
     if (state(s) != EvState::good || is_suspect(s)) continue;
-    if (!suspect(s, patience)) return false;
-    quiet_.add(port);
-    return true;
+    if (!suspect(s, patience) || ++asked == kPlaneWitnesses || !alone) break;
   }
-  return false;
+  if (asked > 0) quiet_.add(port);
+  return asked > 0;
 }
 
 void PathSet::handle_timeout(Time now) {

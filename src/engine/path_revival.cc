@@ -32,7 +32,7 @@ void PathSet::count_loss(Slot& slot) {
   recent_losses_ = 0;
   for (auto& s : slots_) {
     s.losses = s.losses / 2 & 63;
-    recent_losses_ += s.losses;
+    recent_losses_ = static_cast<std::uint16_t>(recent_losses_ + s.losses);
   }
 }
 

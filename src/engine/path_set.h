@@ -18,6 +18,8 @@
 namespace mrc::engine {
 
 inline constexpr int kMaxEvs = 1024;
+// EVs that are asked about their plane: one alone may share a dead cable with what fell silent.
+inline constexpr int kPlaneWitnesses = 2;
 inline constexpr int kFullPacket = 8;  // a spray unit is as long as so many full packets; short ones share it
 
 class PathSet {
@@ -109,7 +111,12 @@ class PathSet {
   void give_up_plane(Time now, PortId port);
   /// The plane that was given up since the last call, if one was: others to the same peer may want to know.
   std::optional<PortId> poll_given_up();
-  /// The plane carries nothing until one of its EVs was asked, and stands or falls with that question. False:
+  /// An EV that was found silent, though not its plane, since the last call: the same for others.
+  std::optional<EvSlot> poll_silent_ev();
+  /// Another QP found this EV silent: it carries nothing until it was asked. False: it is not in use, or
+  /// there is no room to ask.
+  bool doubt_ev(EvSlot s, Duration patience);
+  /// The plane carries nothing until some of its EVs were asked, and stands while one of them answers. False:
   /// there is nothing to ask, or it is being asked.
   bool doubt_plane(PortId port, Duration patience);
   /// How long probes of withdrawn EVs may take, and so how soon they are repeated.
@@ -131,6 +138,7 @@ class PathSet {
 
  private:
   static constexpr int kArrivals = 64;
+  static constexpr std::uint16_t kNoEv = 0xFFFF;
   static constexpr std::uint32_t kQuarters = 4;  // of a packet
   enum class Revival : std::uint8_t { none, resting, asking, waiting };
   struct Slot {
@@ -214,8 +222,9 @@ class PathSet {
   std::uint8_t next_question_ = 0;
   std::uint8_t given_up_ = 0;    // a plane's port, until somebody asked; 0: none
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
-  std::uint32_t recent_losses_ = 0;
-  Ticks chosen_at_;  // when an EV was last chosen for data
+  std::uint16_t recent_losses_ = 0;
+  std::uint16_t silent_ = kNoEv;  // found so, until somebody asked
+  Ticks chosen_at_;               // when an EV was last chosen for data
   std::uint32_t patience_ns_ = 150'000;
   Time next_revival_ = kNever;      // no withdrawn EV has anything to do before
   Time next_question_at_ = kNever;  // no question's patience ends before

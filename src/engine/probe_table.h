@@ -20,6 +20,7 @@ enum class Question : std::uint8_t {
 struct PendingProbe {
   Question question = Question::free;
   bool sent = false;
+  bool told = false;     // by another QP, which knows already
   bool expired = false;  // its patience has passed; only news from elsewhere can turn that into a verdict
   EvSlot slot;
   std::uint16_t id = 0;

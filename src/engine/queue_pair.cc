@@ -99,6 +99,10 @@ void QueuePair::handle_timeout(Time now) {
 
 std::optional<PortId> QueuePair::poll_given_up_plane() { return paths_.poll_given_up(); }
 
+void QueuePair::handle_ev_doubt(Time now, EvSlot s) {
+  if (state_ == QpState::rts) requestor_.doubt_ev(now, s);
+}
+
 void QueuePair::handle_plane_doubt(Time now, PortId port) {
   if (state_ == QpState::rts) requestor_.doubt_plane(now, port);
 }

@@ -48,6 +48,7 @@ struct QpConfig {
 ///         handle_timeout               next_timeout() has passed
 ///         handle_port, handle_peer_ports   a local port, or the peer's ports, went down or came up
 ///         handle_plane_doubt    another QP to the same peer gave a plane up (its poll_given_up_plane)
+///         handle_ev_doubt       another QP to the same peer found an EV silent (its poll_silent_ev)
 ///         set_ev_state                 the controller's word on an EV
 ///   out   poll_transmit                the next packet for one of the ports that have room: control first,
 ///   then probes,
@@ -83,6 +84,7 @@ class QueuePair {
   void handle_port(Time now, PortId port, bool up);
   void handle_peer_ports(Time now, PortMask up);
   void handle_plane_doubt(Time now, PortId port);
+  void handle_ev_doubt(Time now, EvSlot s);
   bool set_ev_state(Time now, EvSlot slot, EvState state);
   /// A packet that the caller could not read from local memory: the work fails and the QP with it.
   void handle_local_error(Time now, std::uint16_t work);
@@ -95,6 +97,7 @@ class QueuePair {
   }
   /// The plane that it gave up since the last call.
   std::optional<PortId> poll_given_up_plane();
+  std::optional<EvSlot> poll_silent_ev() { return paths_.poll_silent_ev(); }
   bool poll_completion(Time now, Completion& out);
   Time next_timeout() const;
 

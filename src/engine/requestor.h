@@ -43,6 +43,7 @@ class Requestor {
   Verdict on_nack(Time now, const wire::Nack& nack);
   /// This plane may be dead: asks one of its EVs before anything more is sent by it.
   void doubt_plane(Time now, PortId port);
+  void doubt_ev(Time now, EvSlot s);
   Verdict on_transport_ack(Time now, const wire::TransportAck& ack);
 
   void handle_timeout(Time now);

@@ -138,6 +138,10 @@ void Requestor::doubt_plane(Time now, PortId port) {
   if (paths_.doubt_plane(port, patience)) paths_.ask_anyone(now, patience);
 }
 
+void Requestor::doubt_ev(Time now, EvSlot s) {
+  if (s.value < paths_.size() && paths_.doubt_ev(s, patience(s))) paths_.ask_anyone(now, patience(s));
+}
+
 void Requestor::note_receiving(Time now) {
   if (queue_.awaiting()) return;
   // A trickle asks less often than once per round trip: in an incast of hundreds, the answers of a question

@@ -192,6 +192,7 @@ class Nic {
   void settle(Time now);
   void settle(Time now, Qp& qp);
   void share_doubt(Time now, Qp& knows, PortId port);
+  void share_doubt(Time now, Qp& knows, EvSlot ev);
   void complete(Time now, Qp& qp, const engine::Completion& done);
   void queue(Qp& qp);
   void wait_for_window(Time now, Qp& qp);

@@ -29,6 +29,7 @@ void Nic::settle(Time now, Qp& qp) {
     observer_.on_qp_error(qp);
   }
   if (const auto port = qp.engine->poll_given_up_plane()) share_doubt(now, qp, *port);
+  if (const auto ev = qp.engine->poll_silent_ev()) share_doubt(now, qp, *ev);
   timers_.arm(qp, qp.engine->next_timeout());
   if (qp.engine->responder().has_control()) scheduler_.control.push_back(qp);
   // Those who waited for the window or for records stand before the one whose packet opened it: else a QP
@@ -59,6 +60,16 @@ void Nic::share_doubt(Time now, Qp& knows, PortId port) {
   peer.qps.for_each([&](Qp& qp) {
     if (&qp == &knows || !qp.engine) return;
     qp.engine->handle_plane_doubt(now, port);
+    touch(qp);
+  });
+}
+
+/// So is an EV, which takes the same way for all QPs to that peer that have the same table. Those who were
+/// told do not tell again.
+void Nic::share_doubt(Time now, Qp& knows, EvSlot ev) {
+  knows.peer->qps.for_each([&](Qp& qp) {
+    if (&qp == &knows || !qp.engine || qp.paths != knows.paths) return;
+    qp.engine->handle_ev_doubt(now, ev);
     touch(qp);
   });
 }
