@@ -171,7 +171,7 @@ int main(int count, char** arguments) {
   if (rounds < 1 || bytes < 1 || count == 4 || ::socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0) return 2;
   ::setenv("NCCL_OPENMRC_QPS", "1", 0);
   ::setenv("NCCL_OPENMRC_THREADS", "1", 0);
-  ::setenv("NCCL_OPENMRC_LONG_BYTES", std::thread::hardware_concurrency() < 8 ? "0" : "16384", 0);
+  ::setenv("NCCL_OPENMRC_LONG_BYTES", std::thread::hardware_concurrency() < 8 ? "0" : "32768", 0);
   ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "10000", 0);
   if (::fork() != 0) return run(true, rounds, bytes, channel[0], tcp_connect(channel[0], address));
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

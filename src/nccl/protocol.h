@@ -24,7 +24,7 @@ namespace mrc::nccl {
 static_assert(std::endian::native == std::endian::little,
               "the layouts below are those of little-endian hosts");
 
-inline constexpr std::uint32_t kProtocol = 4;
+inline constexpr std::uint32_t kProtocol = 5;
 inline constexpr std::uint32_t kMagic = 0x4352'4D4F;                  // "OMRC"
 inline constexpr std::uint32_t kRing = 64;                            // receives outstanding
 inline constexpr std::uint32_t kGroup = 8;                            // receives of one grant
@@ -46,7 +46,7 @@ struct Grant {
 };
 static_assert(sizeof(GrantedBuffer) == 24 && sizeof(Grant) == 16 + kGroup * 24);
 
-inline constexpr std::uint32_t kEarlyBytes = 16'368;
+inline constexpr std::uint32_t kEarlyBytes = 16'384;
 inline constexpr std::uint32_t kEarlySlots = 16;  // early messages that may be under way or wait
 inline constexpr std::uint32_t kShortRun = 8;     // short messages in a row, after which grants wait
 // Grants that the sender may not have looked at: for receives that wait, and for those that early messages

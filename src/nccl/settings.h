@@ -12,7 +12,7 @@ struct Settings {
   std::uint32_t threads =
       0;  // _THREADS: that move data, for each device named, two for each that NCCL sees; 0: by the cores
   std::uint32_t long_bytes =
-      16
+      32
       << 10;  // _LONG_BYTES: from here on those threads move a message, below it NCCL's own; 0: it moves all
   std::uint32_t qps = 1;                   // _QPS: queue pairs of one connection
   std::uint32_t stripe_bytes = 256 << 10;  // _STRIPE_BYTES: a message this long is striped over all of them
