@@ -52,17 +52,23 @@ void Driver::hold_answers(Time now) {
   if (!nic_.has_control()) hold_.release();
 }
 
+/// One port at a time, after the first: a message that arrives would have to wait for all of them.
 void Driver::service(Time now) {
   if (now < next_service_) return;
   const bool first = next_service_ == Time::min();
   next_service_ = now + settings_.service_interval;
-  eager_ = PortMask::first(static_cast<std::uint8_t>(ports_.size()));
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    ports_[i]->service();
-    bool changed = first;
-    while (ports_[i]->poll_link_event()) changed = true;
-    if (changed) follow_link(now, PortId(static_cast<std::uint8_t>(i + 1)));
+  for (std::size_t n = first ? ports_.size() : std::min<std::size_t>(ports_.size(), 1); n > 0; --n) {
+    serve_next_ = (serve_next_ + 1) % ports_.size();
+    service(now, serve_next_, first);
   }
+}
+
+void Driver::service(Time now, std::size_t port, bool changed) {
+  const PortId id(static_cast<std::uint8_t>(port + 1));
+  ports_[port]->service();
+  eager_.add(id);
+  while (ports_[port]->poll_link_event()) changed = true;
+  if (changed) follow_link(now, id);
 }
 
 void Driver::follow_link(Time now, PortId port) {

@@ -22,11 +22,12 @@ namespace mrc::datapath {
 struct DriverSettings {
   wire::Settings wire;
   OutboxSettings outbox;
-  std::uint32_t rx_burst = 64;        // packets taken from one port before the others have their turn
-  std::uint32_t rx_few = 8;           // a port that gave no more than so many is asked together with others
-  std::uint32_t tx_bursts = 16;       // bursts in one turn: what arrives meanwhile must not wait long
-  Duration service_interval = 100us;  // ports look after themselves (link events) this often
-  HoldSettings hold;                  // answers that wait for a reply
+  std::uint32_t rx_burst = 64;   // packets taken from one port before the others have their turn
+  std::uint32_t rx_few = 8;      // a port that gave no more than so many is asked together with others
+  std::uint32_t tx_bursts = 16;  // bursts in one turn: what arrives meanwhile must not wait long
+  Duration service_interval =
+      100us;          // this often a port looks after itself (link events), one after the other
+  HoldSettings hold;  // answers that wait for a reply
 };
 
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
@@ -72,6 +73,7 @@ class Driver {
   void take(Time now, PortId port, const port::RxPacket& packet);
   PortMask room() const;
   void service(Time now);
+  void service(Time now, std::size_t port, bool changed);
   void follow_link(Time now, PortId port);
 
   nic::Nic& nic_;
@@ -89,6 +91,7 @@ class Driver {
   wire::Parsed parsed_;
   nic::Departure departure_;
   Time next_service_ = Time::min();
+  std::size_t serve_next_ = 0;
   AnswerHold hold_;
   std::size_t writes_ = 0;  // taken in this turn
   Qpn expected_;
