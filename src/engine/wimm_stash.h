@@ -27,21 +27,29 @@ class WimmStash {
   bool accepts(std::uint16_t rqmsn) const { return static_cast<std::uint16_t>(rqmsn - next_) < limit_; }
   /// REQUIRES accepts(rqmsn).
   void put(std::uint16_t rqmsn, const Immediate& i) {
-    ring_[rqmsn & (ring_.size() - 1)] = i;
-    ring_[rqmsn & (ring_.size() - 1)].present = 1;
+    Immediate& place = ring_[rqmsn & (ring_.size() - 1)];
+    held_ += place.present == 0;
+    place = i;
+    place.present = 1;
   }
   /// The next in send order, if it has arrived and everything up to `cack` covers it.
   const Immediate* ready(Psn cack) const {
+    if (held_ == 0) return nullptr;  // without a look at memory that is far away when there are many QPs
     const Immediate& i = ring_[next_ & (ring_.size() - 1)];
     return i.present && !Psn(i.psn).after(cack) ? &i : nullptr;
   }
-  void pop() { ring_[next_++ & (ring_.size() - 1)].present = 0; }
+  /// REQUIRES: ready() had one.
+  void pop() {
+    ring_[next_++ & (ring_.size() - 1)].present = 0;
+    --held_;
+  }
   std::size_t bytes() const { return ring_.bytes(); }
 
  private:
   FixedArray<Immediate> ring_;  // a power of two, so that RQMSN may wrap
   std::uint16_t limit_;
   std::uint16_t next_ = 0;  // RQMSN that completes next
+  std::uint16_t held_ = 0;  // immediates that are here
 };
 
 }  // namespace mrc::engine
