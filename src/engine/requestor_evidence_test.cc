@@ -11,7 +11,10 @@ namespace {
 class Listener final : public Congestion {
  public:
   void on_send(Time, std::uint32_t) override {}
-  void on_sack(Time, const Feedback& f) override { rtt = f.rtt; }
+  void on_sack(Time, const Feedback& f) override {
+    rtt = f.rtt;
+    received += f.newly;
+  }
   void on_trim(Time, std::uint32_t, bool) override {}
   void on_loss(Time, std::uint32_t) override {}
   void on_settled(Time, std::int64_t) override {}
@@ -20,6 +23,7 @@ class Listener final : public Congestion {
   std::uint64_t window() const override { return 1 << 26; }
   std::int64_t in_flight() const override { return 0; }
   std::optional<Duration> rtt, unqueued;
+  std::uint64_t received = 0;
 };
 
 class EvidenceTest : public Script {
@@ -160,6 +164,21 @@ TEST_F(EvidenceTest, ATrimAtTheReceiversPortIsARoundTripWithoutAQueue) {
   nack(0, wire::NackReason::trimmed_lasthop);
   ASSERT_TRUE(listener.unqueued);
   EXPECT_NEAR(static_cast<double>(listener.unqueued->count()), 6000, 128);
+}
+
+// MRC-CC-027: or a stream whose Transport ACKs overtake its SACKs would run out of window.
+TEST_F(EvidenceTest, ASackThatATransportAckOvertookStillCountsItsBytes) {
+  listen();
+  post(2 * 4096);
+  drain();
+  now += 3us;
+  acknowledge(1);
+  sack(Psn(100), 0, wire::SackMark::none, 17);
+  EXPECT_EQ(listener.received, 17u * 256);
+  sack(Psn(101), 0, wire::SackMark::none, 17);
+  EXPECT_EQ(listener.received, 34u * 256);
+  feed(wire::Sack{.cack_psn = Psn(100), .rcvd_bytes = 17, .sack_offset = 1}, Psn(100));
+  EXPECT_EQ(listener.received, 34u * 256) << "an old report counts nothing twice";
 }
 
 // MRC-CC-020

@@ -45,14 +45,16 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
   // below what full packets need, and make them look late for ever.
   const bool sample = comparable && !sack.probe_reply;
   const std::optional<Duration> rtt = sample ? round_trip(now, sack, age) : std::nullopt;
-  const bool stale = signed24(sack.rcvd_bytes - rcvd_units_) < 0 || next.before(flight_.base());
+  const bool counted = signed24(sack.rcvd_bytes - rcvd_units_) < 0;  // by a later report that overtook it
+  const bool stale = counted || next.before(flight_.base());
 
   acknowledge_below(now, next);
   acknowledge_bitmap(now, sack.cack_psn + sack.sack_offset, sack.bitmap);
   if (!sack.probe_reply) acknowledge_bitmap(now, trigger, 1);
+  // MRC-CC-027: a Transport ACK that overtakes a SACK says that packets arrived, but not how many bytes.
+  if (!counted) account(now, sack, rtt, age.has_value());
   if (!stale) {
     if (limits_.dynamic_mpr && sack.mpr != 0) window_ = std::min<int>(limits_.mpr, sack.mpr) * kMprUnit;
-    account(now, sack, rtt, age.has_value());
     // Only a fresh report proves that something is missing: an old one merely did not know yet.
     infer_losses(now, next, 1);
     infer_losses(now, sack.cack_psn + sack.sack_offset, ~sack.bitmap);
