@@ -83,14 +83,20 @@ bool exchange(int tcp, std::vector<char>& from, std::vector<char>& to) {
   return true;
 }
 
+double microseconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - then).count();
+}
+
+/// The mean of a round; `longest` of all of them.
 template <class Exchange>
-double microseconds_each(Exchange&& exchange) {
+double microseconds_each(Exchange&& exchange, double& longest) {
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < kExchanges; ++i) {
+    const auto then = std::chrono::steady_clock::now();
     if (!exchange()) return -1;
+    longest = std::max(longest, microseconds_since(then));
   }
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began).count() /
-         kExchanges;
+  return microseconds_since(began) / kExchanges;
 }
 
 int fail(const char* what) {
@@ -143,9 +149,11 @@ int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
   Memory from(*plugin.table, plugin.ends.sender, bytes, 1), to(*plugin.table, plugin.ends.receiver, bytes, 2);
   std::vector<char> tcp_from(bytes), tcp_to(bytes);
   std::vector<double> ours, theirs;
+  double longest = 0, longest_tcp = 0;
   for (int i = 0; i < rounds; ++i) {
-    theirs.push_back(microseconds_each([&] { return exchange(tcp, tcp_from, tcp_to); }));
-    ours.push_back(microseconds_each([&] { return exchange(plugin, from, to, bytes); }));
+    theirs.push_back(microseconds_each([&] { return exchange(tcp, tcp_from, tcp_to); }, longest_tcp));
+    ours.push_back(microseconds_each([&] { return exchange(plugin, from, to, bytes); }, longest));
+    if (i == 0) longest = longest_tcp = 0;  // paths are opened at their first use
     if (ours.back() < 0 || theirs.back() < 0)
       return std::fprintf(stderr, "nccl_hop: %s", logged_warnings().c_str()), 1;
   }
@@ -156,8 +164,9 @@ int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
   std::sort(ours.begin(), ours.end()), std::sort(theirs.begin(), theirs.end());
   const double mine = ours[ours.size() / 2], tcps = theirs[theirs.size() / 2];
   if (first)
-    std::printf("%zu bytes: plugin %.1f us (%.1f - %.1f), TCP %.1f us, ratio %.2f\n", bytes, mine,
-                ours.front(), ours.back(), tcps, mine / tcps);
+    std::printf(
+        "%zu bytes: plugin %.1f us (%.1f - %.1f), TCP %.1f us, ratio %.2f; longest %.0f and %.0f us\n", bytes,
+        mine, ours.front(), ours.back(), tcps, mine / tcps, longest, longest_tcp);
   return 0;
 }
 
