@@ -86,7 +86,8 @@ std::uint64_t patience_us(const Retries& r) {
 }
 
 Retries retries_within(std::uint32_t timeout_ms) {
-  constexpr std::uint8_t kLinear = 7, kMostDoublings = 20, kShortest = 10, kLongest = 14;  // 1 to 17 ms
+  constexpr std::uint8_t kLinear = 7, kMostDoublings = 20, kShortest = 10,
+                         kLongest = 12;  // 1 to 4 ms: no suspicion takes longer
   Retries best{kShortest, 0, 0};
   for (std::uint8_t t = kShortest; t <= kLongest; ++t) {
     for (std::uint8_t e = 0; e <= kMostDoublings; ++e) {
