@@ -73,6 +73,22 @@ TEST(Incast, TheWindowBecomesWhatSurvivesTheStorm) {  // MRC-CC-019
   EXPECT_FALSE(s.cc.may_send(kMtu)) << "a trim makes no room";
 }
 
+TEST(Incast, LossesOfAJudgedFlightCostNothingMore) {  // MRC-CC-028
+  Sender s(ours());
+  s.send(40);
+  s.wait(10us);
+  s.trim(30, true);
+  const double survived = s.cc.share();
+  for (int i = 0; i < 10; ++i) s.cc.on_loss(s.now, kMtu);
+  EXPECT_EQ(s.cc.in_flight(), 0);
+  EXPECT_EQ(s.cc.share(), survived) << "a lossy path is not a full port";
+  s.send(9);
+  s.sack(2 * kMtu, 5us);
+  const double later = s.cc.share();
+  s.cc.on_loss(s.now, kMtu);
+  EXPECT_LT(s.cc.share(), later) << "this one left afterwards";
+}
+
 TEST(Incast, NothingSurvivesLeavesAPacedShare) {  // MRC-CC-019
   Sender s(ours());
   s.send(40);

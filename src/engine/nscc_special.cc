@@ -55,8 +55,9 @@ void Nscc::on_trim(Time now, std::uint32_t bytes, bool last_hop) {
 void Nscc::on_loss(Time now, std::uint32_t bytes) {
   in_flight_ -= bytes;
   const bool judged = covered(bytes);
+  // MRC-CC-028: it left with a flight that was judged, and the window has paid for that flight.
+  if (judged && config_.qa_covers_flight) return;
   // Where switches drop instead of trimming, a loss is what a trim would have been.
-  if (config_.qa_on_loss && judged && config_.qa_covers_flight) return;
   if (config_.qa_on_loss && quick_adapt(now, true)) return;
   give_up(now, bytes);
 }
