@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 
 #include "nccl/log.h"
 
@@ -91,11 +92,13 @@ Status Comm::poll() {
 
 Status Comm::take(const ibv_wc& wc) {
   if (wc.status != IBV_WC_SUCCESS) {
-    const std::string why = wc.status == IBV_WC_RETRY_EXC_ERR
-                                ? "no answer on any path for " +
-                                      std::to_string(device().settings().timeout_ms) +
-                                      " ms (NCCL_OPENMRC_TIMEOUT_MS)"
-                                : std::string(::ibv_wc_status_str(wc.status));
+    const std::string why =
+        wc.status == IBV_WC_RETRY_EXC_ERR
+            ? "no answer on any path for " + std::to_string(device().settings().timeout_ms) +
+                  " ms (NCCL_OPENMRC_TIMEOUT_MS)"
+        : wc.status == IBV_WC_GENERAL_ERR
+            ? std::string("nothing can be posted: ") + std::strerror(static_cast<int>(wc.vendor_err))
+            : std::string(::ibv_wc_status_str(wc.status));
     return lost(why);
   }
   heard_ = looked_;  // good enough: the clock is read in look_after_peer()

@@ -144,6 +144,7 @@ bool Driver::turn() {
   bool moved = false;
   for (const auto& [number, link] : links_) moved |= link->post_handed_over();
   for (const Queue& queue : queues_) moved |= poll(queue.cq);
+  for (const auto& [number, link] : links_) link->hand_back_refused();
   return moved;
 }
 

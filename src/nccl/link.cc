@@ -142,13 +142,20 @@ bool Link::post_handed_over() {
   bool any = false;
   while (commands_->take(command)) {
     any = true;
-    if (post(command) == 0) continue;
+    const int error = post(command);
+    if (error == 0) continue;
     ibv_wc failure{};
     failure.wr_id = command.what.id;
     failure.status = IBV_WC_GENERAL_ERR;
-    hand_back(failure);
+    failure.vendor_err = static_cast<std::uint32_t>(error);
+    refused_.push_back(failure);
   }
   return any;
+}
+
+void Link::hand_back_refused() {
+  for (ibv_wc& wc : refused_) hand_back(wc);
+  refused_.clear();
 }
 
 void Link::hand_back(ibv_wc& wc) {

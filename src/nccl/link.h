@@ -70,6 +70,8 @@ class Link {
 
   // --- for the driver's thread ---
   bool post_handed_over();
+  /// What could not be posted fails, once the completions have been polled that say why.
+  void hand_back_refused();
   void hand_back(ibv_wc& wc);
 
   std::uint32_t qps() const { return static_cast<std::uint32_t>(qps_.size()); }
@@ -100,6 +102,7 @@ class Link {
   std::uint32_t entries_ = 0;
   std::unique_ptr<Handoff<Command>> commands_;
   std::unique_ptr<Handoff<ibv_wc>> completions_;
+  std::vector<ibv_wc> refused_;  // could not be posted; the driver's
   std::atomic<bool> overrun_{false};
   std::atomic<std::uint32_t> unanswered_{0};
   std::vector<mrc_qp*> qps_;
