@@ -47,6 +47,17 @@ class EvidenceTest : public Script {
     now += 5us;
     sack(cack, bits, wire::SackMark::none, 16);
   }
+  /// Eight packets on eight EVs, each of which has been answered before.
+  std::vector<Transmit> send_on_known_paths() {
+    evs = 8;
+    start();
+    post(8 * 4096);
+    drain();
+    now += 5us;
+    sack(cack, 0, wire::SackMark::none, 16);
+    post(8 * 4096);
+    return drain();
+  }
   void pass(Duration d) {
     now += d;
     qp->handle_timeout(now);
@@ -83,15 +94,7 @@ TEST_F(EvidenceTest, OnlyFullPacketsTeachARoundTripOnceThereWereAny) {
 
 // MRC-REQ-007: a plane on which later packets arrived is not blamed for one silent path.
 TEST_F(EvidenceTest, APlaneIsNotGivenUpForOnePathWhileItsOthersArrive) {
-  evs = 8;
-  start();
-  post(8 * 4096);
-  drain();
-  now += 5us;
-  sack(cack, 0, wire::SackMark::none, 16);
-
-  post(8 * 4096);
-  auto sent = drain();
+  auto sent = send_on_known_paths();
   const Psn lost = last_by_port_one(sent);
   const EvSlot dead = sent[static_cast<std::size_t>(lost - Psn(108))].slot;
   acknowledge_all_but(sent, lost);
@@ -119,15 +122,7 @@ TEST_F(EvidenceTest, APlaneIsNotGivenUpForOnePathWhileItsOthersArrive) {
 
 // MRC-EV-017
 TEST_F(EvidenceTest, ATrimAcquitsAPathWhoseProbeFoundTheSameQueueFull) {
-  evs = 8;
-  start();
-  post(8 * 4096);
-  drain();
-  now += 5us;
-  sack(cack, 0, wire::SackMark::none, 16);
-
-  post(8 * 4096);
-  auto sent = drain();
+  auto sent = send_on_known_paths();
   const Psn trimmed = last_by_port_one(sent);
   const Transmit& t = sent[static_cast<std::size_t>(trimmed - Psn(108))];
   acknowledge_all_but(sent, trimmed);
