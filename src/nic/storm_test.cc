@@ -6,6 +6,7 @@
 #include <set>
 
 #include "nic/testing.h"
+#include "nic/trickle_test_support.h"
 
 namespace mrc::nic::testing {
 namespace {
@@ -227,35 +228,13 @@ TEST(Storm, ATrickleLosesADeadPlaneOnceNotPathByPath) {
   EXPECT_EQ(pair.a.poll().size(), 264u);
 }
 
-/// Collectives on late hosts: many QPs, each a few packets now and then, answers that take long at times.
 TEST(Storm, ManyTricklesLeaveADeadPlane) {
   HostOptions options;
   options.ports = 4;
   options.evs = 32;
   Pair pair(options);
-  engine::RequestorSettings requestor;
-  requestor.suspect_slack = 1ms;
-  QpSend send;
-  send.requestor = requestor;
-  QpConnect like;
-  like.path_settings.spray_unit = 8;
-  std::vector<Qp*> qps;
-  for (int i = 0; i < 12; ++i) qps.push_back(&pair.connect(like, send).a);
-  Prng prng(3);
-  std::size_t posted = 0, completed = 0;
-  const auto trickle = [&](int rounds) {
-    for (int i = 0; i < rounds; ++i) {
-      pair.delay = prng.below(20) == 0 ? 2ms : 200us;
-      for (Qp* qp : qps) {
-        if (prng.below(3) != 0) continue;
-        EXPECT_EQ(pair.write(*qp, 0, kBytes, 4 * kBytes), 0);
-        ++posted;
-      }
-      pair.run(1ms, 1ms);
-      completed += pair.a.poll().size();
-    }
-  };
-  trickle(400);
+  Trickle trickle(pair, {.qps = 12, .usual = 200us, .late = 2ms, .seldom = 3});
+  trickle.run(400);
   std::map<std::uint32_t, int> lost;
   pair.filter = [&](Host& from, Departure& packet) {
     if (packet.transmit.envelope.port != PortId(3)) return true;
@@ -263,11 +242,9 @@ TEST(Storm, ManyTricklesLeaveADeadPlane) {
       ++lost[packet.transmit.packet.dqpn.value];
     return false;
   };
-  trickle(2000);
+  trickle.run(2000);
   for (const auto& [qpn, packets] : lost) EXPECT_LE(packets, 12) << qpn;
-  pair.filter = nullptr;
-  pair.run(2s, 20ms);
-  EXPECT_EQ(completed + pair.a.poll().size(), posted);
+  trickle.expect_all_complete();
 }
 
 }  // namespace
