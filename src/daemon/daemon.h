@@ -71,6 +71,7 @@ class Daemon final : private lib::DeviceListener {
   void join(Session& s, const node::Hello& m);
   DeviceState* device_named(const std::string& name);
   DeviceState* device_for(const node::Hello& m);
+  void part(Session& s);
   void leave(Session& s);
   void on(Session& s, std::uint32_t id, const node::Prove& m);
 

@@ -69,8 +69,9 @@ inline Hello two_ports() {
 
 /// A process of the node, without a NIC.
 struct Process final : Member, ProfileListener {
-  explicit Process(const Mrcd& mrcd, Hello hello = two_ports())
-      : hello_(std::move(hello)), profiles(mrcd.settings.socket, *this, {.call_timeout = 20s}) {
+  explicit Process(const Mrcd& mrcd, Hello hello = two_ports(), Duration news_interval = 1s)
+      : hello_(std::move(hello)),
+        profiles(mrcd.settings.socket, *this, {.call_timeout = 20s, .news_interval = news_interval}) {
     const auto started = profiles.start();
     if (!started) ADD_FAILURE() << started.error().what;
     profiles.listen(this);
@@ -92,6 +93,7 @@ struct Process final : Member, ProfileListener {
     facts.qp_count = 2;
     facts.ports.resize(2);
     facts.ports[1].counters.rx_bytes = 5;
+    note([&] { ++times_read; });
     return facts;
   }
   std::vector<Qpn> qpns() const override { return {Qpn(17), Qpn(18)}; }
@@ -104,7 +106,7 @@ struct Process final : Member, ProfileListener {
     return all;
   }
   template <class Change>
-  void note(Change change) {
+  void note(Change change) const {
     const std::lock_guard lock(mutex);
     change();
     changed.notify_all();
@@ -116,8 +118,9 @@ struct Process final : Member, ProfileListener {
   }
 
   Hello hello_;
-  std::mutex mutex;
-  std::condition_variable changed;
+  mutable std::mutex mutex;
+  mutable std::condition_variable changed;
+  mutable int times_read = 0;  // its counters
   PortMask disabled;
   std::set<std::uint32_t> denied;
   RemoteProfiles profiles;

@@ -72,10 +72,19 @@ bool Daemon::on(Session& s, std::uint32_t id, Hello& m) {
 }
 
 void Daemon::join(Session& s, const Hello& m) {
+  for (const auto& other : sessions_) {  // it knows that this one is lost before we do
+    if (other->member && other->pid == s.pid && other->life == m.life && m.life != 0) part(*other);
+  }
   s.member = true;
+  s.life = m.life;
   s.facts.device = s.device->name;
   s.facts.first_qpn = m.first_qpn;
   s.facts.last_qpn = m.last_qpn;
+  // Counters never fall: until it reports, it has done what it had done.
+  if (const auto account = s.device->take_back(s.pid, s.life)) {
+    s.facts.totals = account->totals;
+    for (const PortCounters& counters : account->ports) s.facts.ports.push_back({.counters = counters});
+  }
   broadcast(*s.device, {.kind = EventKind::process_joined, .pid = s.pid});
 }
 
@@ -95,13 +104,17 @@ DeviceState* Daemon::device_for(const Hello& m) {
   return (devices_[key] = std::make_unique<DeviceState>(m.device, m.guid, m.ports)).get();
 }
 
+/// It is no process of its device any more; what it did stays.
+void Daemon::part(Session& s) {
+  s.member = false;
+  s.device->retire(s.facts, s.life);
+  broadcast(*s.device, {.kind = EventKind::process_left, .pid = s.pid});
+}
+
 void Daemon::leave(Session& s) {
   if (s.device == nullptr) return;
   release_all(s);
-  if (s.member) {
-    s.device->retire(s.facts);
-    broadcast(*s.device, {.kind = EventKind::process_left, .pid = s.pid});
-  }
+  if (s.member) part(s);
   if (--s.device->sessions > 0 || !s.device->blank()) return;
   std::erase_if(devices_, [&](const auto& entry) { return entry.second.get() == s.device; });
 }

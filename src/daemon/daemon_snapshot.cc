@@ -34,6 +34,7 @@ void Daemon::on(Session& s, std::uint32_t, const Report& m) {
   if (!s.member) return;
   const ProcessFacts before = std::move(s.facts);
   s.facts = m.process;
+  s.reported = true;
   // Who it is, the kernel and Hello have said.
   s.facts.pid = s.pid;
   s.facts.uid = s.uid;
@@ -100,13 +101,14 @@ void Daemon::forget_snapshots(Session& session) {
 }
 
 DeviceFacts Daemon::facts_of(const DeviceState& device) const {
-  DeviceFacts out{.name = device.name, .guid = device.guid, .ports = {}, .totals = device.gone};
+  const Account gone = device.gone();
+  DeviceFacts out{.name = device.name, .guid = device.guid, .ports = {}, .totals = gone.totals};
   for (std::size_t i = 0; i < device.ports.size(); ++i) {
     PortFacts& port = out.ports.emplace_back();
     port.port = PortId(static_cast<std::uint8_t>(i + 1));
     port.interface = device.ports[i].interface;
     port.address = device.ports[i].address;
-    port.counters = device.gone_ports[i];
+    port.counters = gone.ports[i];
     if (device.own()) {
       const lib::PortStatus status = device.device->port_status(port.port);
       port.link_up = status.link_up;
@@ -120,7 +122,7 @@ DeviceFacts Daemon::facts_of(const DeviceState& device) const {
     for (std::size_t i = 0; i < session->facts.ports.size(); ++i) {
       const PortFacts& theirs = session->facts.ports[i];
       out.ports[i].counters += theirs.counters;
-      if (device.own()) continue;
+      if (device.own() || !session->reported) continue;
       out.ports[i].link_up = theirs.link_up;
       out.ports[i].link_mtu = theirs.link_mtu;
       out.ports[i].bits_per_second = theirs.bits_per_second;

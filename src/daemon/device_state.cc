@@ -1,5 +1,7 @@
 #include "daemon/device_state.h"
 
+#include <algorithm>
+
 namespace mrc::daemon {
 namespace {
 
@@ -27,7 +29,7 @@ DeviceState::DeviceState(std::string device_name, std::uint64_t device_guid,
       ports(std::move(places)),
       profiles(limits_for(ports.size())),
       ev_events(kEventDepth),
-      gone_ports(ports.size()) {
+      ended_(ports.size()) {
   profiles.subscribe(&ev_events);
 }
 
@@ -36,11 +38,36 @@ bool DeviceState::blank() const {
          profiles.ccs().empty();
 }
 
-void DeviceState::retire(const node::ProcessFacts& process) {
-  gone += process.totals;
-  for (std::size_t i = 0; i < process.ports.size() && i < gone_ports.size(); ++i) {
-    gone_ports[i] += process.ports[i].counters;
-  }
+void Account::add(const Account& other) {
+  totals += other.totals;
+  for (std::size_t i = 0; i < std::min(ports.size(), other.ports.size()); ++i) ports[i] += other.ports[i];
+}
+
+void DeviceState::retire(const node::ProcessFacts& process, std::uint64_t life) {
+  Account account(ports.size());
+  account.totals = process.totals;
+  for (std::size_t i = 0; i < std::min(ports.size(), process.ports.size()); ++i)
+    account.ports[i] = process.ports[i].counters;
+  if (life == 0) return ended_.add(account);
+  departed_.push_back({process.pid, life, std::move(account)});
+  if (departed_.size() <= kMostDeparted) return;
+  ended_.add(departed_.front().account);
+  departed_.pop_front();
+}
+
+std::optional<Account> DeviceState::take_back(std::uint32_t pid, std::uint64_t life) {
+  const auto found = std::find_if(departed_.begin(), departed_.end(),
+                                  [&](const Departed& d) { return d.pid == pid && d.life == life; });
+  if (found == departed_.end()) return std::nullopt;
+  std::optional<Account> account(std::move(found->account));
+  departed_.erase(found);
+  return account;
+}
+
+Account DeviceState::gone() const {
+  Account sum = ended_;
+  for (const Departed& process : departed_) sum.add(process.account);
+  return sum;
 }
 
 }  // namespace mrc::daemon

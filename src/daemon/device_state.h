@@ -2,8 +2,10 @@
 // that have ended did on it.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,22 @@ namespace mrc::daemon {
 /// Processes may call a device as they like; its addresses say which it is.
 std::string key_of(const std::vector<node::PortPlace>& ports);
 
+/// What processes did on a device.
+struct Account {
+  explicit Account(std::size_t port_count = 0) : ports(port_count) {}
+  void add(const Account& other);
+
+  node::QpTotals totals;
+  std::vector<node::PortCounters> ports;
+};
+
+/// A process whose connection ended. It may only have lost it: then it comes back, with all its counters.
+struct Departed {
+  std::uint32_t pid;
+  std::uint64_t life;
+  Account account;
+};
+
 struct DeviceState {
   DeviceState(std::string device_name, std::uint64_t device_guid, std::vector<node::PortPlace> places);
 
@@ -24,7 +42,12 @@ struct DeviceState {
   bool has(PortId port) const { return port.value >= 1 && port.value <= ports.size(); }
   /// Nothing to keep when nobody uses it any more.
   bool blank() const;
-  void retire(const node::ProcessFacts& process);
+  /// `life` 0: it will not come back.
+  void retire(const node::ProcessFacts& process, std::uint64_t life);
+  /// What this process had done when its connection ended: it is back, and counts for itself again.
+  std::optional<Account> take_back(std::uint32_t pid, std::uint64_t life);
+  /// Of processes that are not connected.
+  Account gone() const;
 
   std::string name;
   std::uint64_t guid;
@@ -35,8 +58,11 @@ struct DeviceState {
   std::map<std::uint64_t, std::vector<node::EvValue>> found_bad;  // denied by the mapper, by profile
   std::shared_ptr<lib::Device> device;
   std::size_t sessions = 0;
-  node::QpTotals gone;                         // of processes that have ended
-  std::vector<node::PortCounters> gone_ports;  // the same, by port
+
+ private:
+  static constexpr std::size_t kMostDeparted = 1024;  // those before them have ended, we suppose
+  std::deque<Departed> departed_;                     // newest last
+  Account ended_;                                     // of all before them
 };
 
 }  // namespace mrc::daemon

@@ -32,7 +32,9 @@ struct Session {
   std::list<std::unique_ptr<Session>>::iterator place;  // in the list of all
 
   // As a process with QPs.
+  std::uint64_t life = 0;    // as Hello says
   node::ProcessFacts facts;  // the last that it told, without QPs
+  bool reported = false;     // it has told any; before, facts has what it had done before it came back
   struct Held {
     std::uint32_t users = 0;
     std::map<std::uint32_t, std::uint32_t> bad;  // slot -> QPs

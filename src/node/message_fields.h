@@ -160,7 +160,7 @@ void fields(A& a, PortPlace& v) {
 template <class A>
 void fields(A& a, Hello& v) {
   a(v.protocol)(v.network)(v.program)(v.device)(v.guid).list(v.ports, kMaxDevicePorts);
-  a(v.first_qpn)(v.last_qpn);
+  a(v.first_qpn)(v.last_qpn)(v.life);
 }
 template <class A>
 void fields(A& a, Welcome& v) {

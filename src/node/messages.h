@@ -15,7 +15,7 @@
 
 namespace mrc::node {
 
-inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::uint32_t kProtocol = 2;
 inline constexpr std::size_t kMaxDevicePorts = 31;
 inline constexpr std::size_t kMaxEntries = 4096;  // of one operation or profile
 inline constexpr std::size_t kMaxQpsPerPart = 256;
@@ -36,6 +36,7 @@ struct Hello {
   std::uint64_t guid = 0;
   std::vector<PortPlace> ports;
   Qpn first_qpn, last_qpn;
+  std::uint64_t life = 0;  // of a device in a process: the same on each of its connections, and nobody else's
 };
 struct Welcome {
   std::uint32_t protocol = kProtocol;

@@ -3,8 +3,15 @@
 
 namespace mrc::node {
 
+Hello RemoteProfiles::introduce() {
+  Hello hello = member_.introduce();
+  hello.life = life_;
+  return hello;
+}
+
 void RemoteProfiles::on_welcome(const Welcome& welcome) {
   member_.on_ports_disabled(PortMask(welcome.disabled_ports));
+  told_.reset();  // it may be another mrcd than before
   const auto locked = link_.lock();
   challenge_ = {welcome.receive_challenge, welcome.send_challenge};
   if (!met_) limits_ = welcome.limits;  // who has read them relies on them

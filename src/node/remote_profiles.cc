@@ -1,6 +1,8 @@
 // The ProfileStore's functions, each a message to mrcd.
 #include "node/remote_profiles.h"
 
+#include <sys/random.h>
+
 #include <cerrno>
 
 namespace mrc::node {
@@ -22,10 +24,16 @@ Error refusal_of(const Result<Body>& answer) {
                                              : Error{EPROTO, "mrcd gave another answer than asked for"};
 }
 
+std::uint64_t new_life() {
+  std::uint64_t life = 0;
+  while (life == 0) [[maybe_unused]] const auto got = ::getrandom(&life, sizeof life, 0);
+  return life;
+}
+
 }  // namespace
 
 RemoteProfiles::RemoteProfiles(std::string path, Member& member, const LinkSettings& settings)
-    : member_(member), link_(std::move(path), *this, settings) {}
+    : member_(member), life_(new_life()), link_(std::move(path), *this, settings) {}
 
 /// A request that only controllers may make: refused at first, it is made again with the proof.
 Outcome RemoteProfiles::command(const Body& body) const {

@@ -84,7 +84,7 @@ class RemoteProfiles final : public ProfileStore, private DaemonLink::Owner {
   };
 
   // DaemonLink::Owner
-  Hello introduce() override { return member_.introduce(); }
+  Hello introduce() override;
   void on_welcome(const Welcome& welcome) override;
   std::vector<Body> first_words() override;
   void on_answer(const Body& body, bool claimed) override;
@@ -111,8 +111,9 @@ class RemoteProfiles final : public ProfileStore, private DaemonLink::Owner {
   bool met_ = false;
 
   std::set<ProfileListener*> listeners_;
-  QpTotals told_;            // totals as last told to mrcd
-  mutable DaemonLink link_;  // last: its thread calls us
+  const std::uint64_t life_;
+  std::optional<QpTotals> told_;  // totals as last told to this mrcd
+  mutable DaemonLink link_;       // last: its thread calls us
 };
 
 }  // namespace mrc::node
