@@ -124,7 +124,7 @@ TEST_F(EvidenceTest, APlaneIsNotGivenUpForOnePathWhileItsOthersArrive) {
 TEST_F(EvidenceTest, ATrimAcquitsAPathWhoseProbeFoundTheSameQueueFull) {
   auto sent = send_on_known_paths();
   const Psn trimmed = last_by_port_one(sent);
-  const Transmit& t = sent[static_cast<std::size_t>(trimmed - Psn(108))];
+  const Transmit t = sent[static_cast<std::size_t>(trimmed - Psn(108))];
   acknowledge_all_but(sent, trimmed);
   pass(4us);
   const auto asked = drain();
