@@ -141,12 +141,8 @@ void Driver::take(Time now, PortId port, const port::RxPacket& packet) {
   const Verdict verdict = wire::parse_datagram(bytes, around_, settings_.wire, parsed_);
   if (verdict != Verdict::ok && verdict != Verdict::trimmed_ok) return refused_.add(verdict);
   parsed_.envelope.port = port;
-  if (packet.overheard) {
-    if (const auto* request = std::get_if<wire::EndpointRequest>(&parsed_.packet.body);
-        request != nullptr && request->op == wire::EndpointOp::port_status_update)
-      nic_.note_peer_ports(now, around_.source, request->port_status);
-    return;
-  }
+  if (packet.overheard)
+    return nic_.overhear(now, parsed_.packet, parsed_.envelope, around_.source, packet.answered);
   writes_ += std::holds_alternative<wire::Write>(parsed_.packet.body);
   nic_.handle(now, parsed_.packet, parsed_.envelope, around_.source, std::as_bytes(parsed_.payload));
 }

@@ -155,6 +155,25 @@ TEST_F(TwoDevices, ProbesOfSeveralProcessesAtOneAddressAreAnsweredToEach) {  // 
   }
 }
 
+TEST(SharedAddress, APeersPortStatusIsAnsweredWhoeverHoldsTheEndpoint) {  // MRC-NODE-007
+  Side holder{loopback("a", 1)};  // the first at the address holds the endpoint
+  Side other{loopback("a", 1)}, peer{loopback("b", 2)}, stranger{loopback("c", 3)};
+  QueuePair* qp = other.create();
+  raise(qp, attributes(peer, peer.create()->qpn()));
+  raise(peer.qps[0], attributes(other, qp->qpn()));
+  EndpointRequest update;
+  update.op = wire::EndpointOp::port_status_update;
+  update.to = other.device->config().ports[0].address;
+  update.ev = Ev(61000);
+  update.port = PortId(1);
+  update.port_status = PortMask::first(1);
+  std::vector<EndpointAnswer> answers;
+  update.from = peer.device->config().ports[0].address;
+  EXPECT_EQ(peer.device->endpoint_batch(std::span(&update, 1), 20s, answers), 0);
+  update.from = stranger.device->config().ports[0].address;  // MRC-NIC-012
+  EXPECT_EQ(stranger.device->endpoint_batch(std::span(&update, 1), 50ms, answers), ETIMEDOUT);
+}
+
 TEST_F(TwoDevices, ADisabledPortIsDownUntilItIsEnabled) {
   ASSERT_EQ(a.device->set_port_admin(PortId(1), false), 0);
   EXPECT_FALSE(a.device->port_status(PortId(1)).active());

@@ -100,6 +100,32 @@ TEST(Endpoint, AStrangersPortStatusIsRefusedAndNotAnswered) {
   EXPECT_EQ(pair.b.diary.peer_ports.size(), 1u);
 }
 
+// MRC-NODE-007
+TEST(Endpoint, WhatAPeerTellsAnotherProcessIsNotedAndAnsweredUnlessThatOneAnswersEverybody) {
+  Pair pair;
+  const auto qps = pair.connect();
+  wire::Packet update;
+  update.dqpn = kEndpointQpn;
+  update.psn = Psn(0x1234);
+  const auto overhear = [&](const Gid& source, PortMask up, bool answered) {
+    update.body = wire::EndpointRequest{.op = wire::EndpointOp::port_status_update, .port_status = up};
+    pair.b.nic.overhear(pair.now, update, {.ev = Ev(5), .port = PortId(2)}, source, answered);
+    Departure out;
+    return pair.b.nic.poll_transmit(pair.now, PortMask(~0u), out) && out.to == source &&
+           out.transmit.packet.psn == Psn(0x1234);
+  };
+  const auto usable = [&] { return qps.b.engine->paths().port_usable(PortId(1)); };
+  PortMask second;
+  second.add(PortId(2));
+  EXPECT_FALSE(overhear(address_of(99), second, false));  // nobody we know
+  EXPECT_TRUE(usable());
+  EXPECT_TRUE(overhear(pair.a.gid, second, false));
+  EXPECT_FALSE(usable());
+  EXPECT_FALSE(overhear(pair.a.gid, PortMask::first(2), true));
+  EXPECT_TRUE(usable());
+  EXPECT_EQ(pair.b.nic.verdicts().total(), 0u);  // it was another's packet
+}
+
 TEST(Endpoint, AFloodOfRequestsIsBounded) {
   Pair pair;
   wire::Packet probe;

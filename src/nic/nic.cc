@@ -251,6 +251,7 @@ void Nic::set_port(Time now, PortId port, bool up) {
   observer_.on_local_port(port, up);
 }
 
+/// False: no peer of ours has this address.
 bool Nic::note_peer_ports(Time now, const Gid& source, PortMask up) {
   Peer* peer = peers_.find(source);
   if (peer == nullptr) return false;

@@ -162,9 +162,9 @@ class Nic {
   /// How many more can be posted; and no result for one whose poster no longer waits.
   std::size_t endpoint_room() const { return endpoint_.room(); }
   void cancel_endpoint(std::uint64_t cookie) { endpoint_.cancel(cookie); }
-  /// What a peer said about its ports to another process of this node.
-  /// False: no peer of ours has this address.
-  bool note_peer_ports(Time now, const Gid& source, PortMask up);
+  /// What somebody said to another process of this node. `answered`: that one answers, whoever it is.
+  void overhear(Time now, const wire::Packet& packet, const wire::Envelope& envelope, const Gid& source,
+                bool answered);
 
   const Counters<Verdict, kVerdictCount>& verdicts() const { return verdicts_; }
   const engine::RecordPool& pool() const { return pool_; }
@@ -185,6 +185,7 @@ class Nic {
                   std::span<const std::byte> payload);
   Verdict deliver_endpoint(Time now, const wire::Packet& packet, const wire::Envelope& envelope,
                            const Gid& source);
+  bool note_peer_ports(Time now, const Gid& source, PortMask up);
 
   // nic_transmit.cc
   void touch(Qp& qp) { touched_.push_back(qp); }

@@ -83,4 +83,14 @@ Verdict Nic::deliver_endpoint(Time now, const wire::Packet& packet, const wire::
   return verdict;
 }
 
+/// MRC-NODE-007: who read it refuses a stranger's word, and our peers are strangers to him. So we answer them
+/// too; an answer more is stale at the peer and does no harm.
+void Nic::overhear(Time now, const wire::Packet& packet, const wire::Envelope& envelope, const Gid& source,
+                   bool answered) {
+  const auto* request = std::get_if<wire::EndpointRequest>(&packet.body);
+  if (request == nullptr || request->op != wire::EndpointOp::port_status_update) return;
+  if (note_peer_ports(now, source, request->port_status) && !answered)
+    endpoint_.handle_request(now, packet, envelope, source);
+}
+
 }  // namespace mrc::nic

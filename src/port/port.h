@@ -64,8 +64,9 @@ struct RxPacket {
   const Address* to = nullptr;    // our address that the packet was sent to (several when aliases are in use)
   std::uint16_t source_port = 0;  // UDP source port: EV[15:0]
   std::uint8_t tos = 0;           // DSCP << 2 | ECN, as it arrived: CE and the TRIMMED classes show here
-  bool overheard = false;         // a copy: another process of this node got it too, and answers
-  std::int64_t arrival_ns = 0;    // kernel receive time, CLOCK_REALTIME; 0 unless asked for at open
+  bool overheard = false;         // a copy: another process of this node got it too
+  bool answered = false;        // a copy: that process answers, whoever asks; else it may not know the asker
+  std::int64_t arrival_ns = 0;  // kernel receive time, CLOCK_REALTIME; 0 unless asked for at open
   // Frames only: not 0 when the headers stand once before several UDP payloads of this size (the last may be
   // shorter).
   std::uint32_t coalesced = 0;

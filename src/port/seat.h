@@ -36,6 +36,8 @@ class Seat {
   const Steering& steering() const { return options_.steering; }
   QpnRange qpns() const { return options_.steering.qpns_of(index_); }
   std::uint16_t udp_port() const { return options_.udp_port; }
+  /// The node's daemon: it answers endpoint operations for processes whose peers it does not know.
+  bool answers_everybody() const { return options_.endpoint == EndpointRole::insist; }
 
   /// The sockets of this address: another process's, or made here. They live as long as the seat.
   Result<const SocketGroup*> group(const ReceiveSocketOptions& options);

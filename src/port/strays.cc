@@ -16,7 +16,7 @@ struct Label {
   std::uint32_t flow_label;
   std::uint16_t source_port;
   std::uint8_t tos;
-  std::uint8_t reserved;
+  std::uint8_t answered;
   std::int64_t arrival_ns;
 };
 static_assert(sizeof(Label) == 56);
@@ -64,7 +64,7 @@ bool Strays::give(const RxPacket& packet, unsigned index) {
               .flow_label = packet.flow_label,
               .source_port = packet.source_port,
               .tos = packet.tos,
-              .reserved = 0,
+              .answered = packet.answered,
               .arrival_ns = packet.arrival_ns};
   const iovec pieces[] = {{&label, sizeof label}, {const_cast<std::byte*>(packet.data), packet.size}};
   return send_local_datagram(sending_.get(), doors_[index], pieces, 2);
@@ -91,6 +91,7 @@ std::size_t Strays::take(std::span<RxPacket> out) {
                 .to = &letter.label.to,
                 .source_port = letter.label.source_port,
                 .tos = letter.label.tos,
+                .answered = letter.label.answered != 0,
                 .arrival_ns = letter.label.arrival_ns};
   }
   return n;

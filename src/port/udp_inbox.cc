@@ -98,13 +98,14 @@ std::size_t UdpInbox::receive_rare(std::span<RxPacket> out, Counters& counters) 
   return n;
 }
 
-/// MRC-NODE-007: which ports of a peer are up concerns every process with QPs to it; the one that reads it
-/// answers.
+/// MRC-NODE-007: which ports of a peer are up concerns every process with QPs to it.
 void UdpInbox::copy_to_all(std::span<const RxPacket> packets) {
   for (const RxPacket& packet : packets) {
     if (!Steering::concerns_all(packet.data, packet.size)) continue;
+    RxPacket copy = packet;
+    copy.answered = seat_->answers_everybody();
     for (unsigned seat = 0; seat < seat_->steering().seats; ++seat) {
-      if (seat != seat_->index()) strays_->give(packet, seat);
+      if (seat != seat_->index()) strays_->give(copy, seat);
     }
   }
 }
