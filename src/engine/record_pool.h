@@ -70,7 +70,7 @@ class RecordPool {
 
   explicit RecordPool(std::size_t packets)
       : free_((packets + Slab::kPsns - 1) / Slab::kPsns),
-        slabs_(static_cast<Slab*>(::operator new(free_.size() * sizeof(Slab)))),
+        slabs_(static_cast<Slab*>(::operator new(free_.size() * sizeof(Slab), kPage))),
         free_count_(free_.size()) {
     MRC_CHECK(free_.size() < kNone);  // four million packets in flight
     for (std::size_t i = 0; i < free_.size(); ++i)
@@ -94,8 +94,10 @@ class RecordPool {
   std::size_t bytes() const { return free_.size() * sizeof(Slab) + free_.bytes(); }
 
  private:
+  // From the start of a page on: what is used, the low slabs, then shares no page with what is not.
+  static constexpr std::align_val_t kPage{4096};
   struct Release {
-    void operator()(Slab* p) const { ::operator delete(p); }
+    void operator()(Slab* p) const { ::operator delete(p, kPage); }
   };
   FixedArray<std::uint16_t> free_;
   // Reserved at creation and touched when first taken: the low ones are taken first, so a pool that is never
