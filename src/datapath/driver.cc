@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "port/no_cancel.h"
 #include "wire/bth.h"
 #include "wire/codec.h"
 
@@ -64,6 +65,7 @@ void Driver::service(Time now) {
 }
 
 void Driver::service(Time now, std::size_t port, bool changed) {
+  const port::NoCancel whole;
   const PortId id(static_cast<std::uint8_t>(port + 1));
   ports_[port]->service();
   eager_.add(id);

@@ -41,6 +41,7 @@ int NicDevice::endpoint_batch(std::span<const EndpointRequest> requests, Duratio
     if (r.srv6 || r.port.value < 1 || r.port.value > ports_.size() || !owns(r.from)) return EINVAL;
   }
   answers.clear();
+  const port::NoCancel whole;  // the device knows where the batch is
   Batch batch{answers, std::vector<char>(requests.size()), requests.size(), {}};
   std::unique_lock lock(mutex_);
   if (!alive_) return ENODEV;

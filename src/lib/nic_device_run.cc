@@ -35,6 +35,7 @@ void NicDevice::note_address(Time now, const AddressChange& change) {
 void NicDevice::follow_addresses(Time now) {
   constexpr Duration kInterval = 5ms;
   if (!addresses_ || now < next_address_look_) return;
+  const port::NoCancel whole;
   next_address_look_ = now + kInterval;
   address_changes_.clear();
   addresses_->read(address_changes_);
@@ -106,6 +107,7 @@ void NicDevice::forget(const void* who) {
 
 void NicDevice::tell() {
   if (!has_notices_.load(std::memory_order_acquire)) return;
+  const port::NoCancel whole;  // each is told once
   const std::lock_guard telling(tell_mutex_);
   {
     const std::lock_guard lock(mutex_);

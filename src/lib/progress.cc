@@ -73,6 +73,7 @@ void Progress::wake_from_aside() {
 }
 
 void Progress::kick() {
+  const port::NoCancel whole;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(kick_fd_.get(), &one, sizeof one);
 }

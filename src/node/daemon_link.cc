@@ -97,6 +97,7 @@ void DaemonLink::kick() {
 
 Result<Body> DaemonLink::call(const Body& body, IfLost if_lost, port::Fd beside) {
   const auto end = Clock::now() + settings_.call_timeout;
+  const port::NoCancel whole;  // who answers knows where the question waits
   auto locked = lock();
   for (;;) {
     bool lost = false;

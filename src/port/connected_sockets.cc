@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "port/no_cancel.h"
 #include "port/udp_socket.h"
 
 namespace mrc::port {
@@ -48,6 +49,7 @@ Result<Fd> ConnectedSockets::connect(const TxTrain& train) const {
   const int set = v4 ? ::setsockopt(socket->get(), IPPROTO_IP, IP_TOS, &tos, sizeof tos)
                      : ::setsockopt(socket->get(), IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof tos);
   const SocketAddress peer = to_socket_address(*train.to, options_.udp_port, train.flow_label);
+  const NoCancel whole;
   if (set < 0 || ::connect(socket->get(), &peer.any, peer.size) < 0)
     return errno_error("connect a UDP socket");
   return socket;

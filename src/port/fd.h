@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "port/no_cancel.h"
 
 namespace mrc::port {
 
@@ -26,11 +27,16 @@ class Fd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   void reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) close();
     fd_ = fd;
   }
 
  private:
+  void close() const {
+    const NoCancel whole;  // destructors close, and nothing leaves them
+    ::close(fd_);
+  }
+
   int fd_ = -1;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "port/system_calls.h"
+
 namespace mrc::port {
 namespace {
 
@@ -65,7 +67,7 @@ bool send_local_datagram(int fd, const std::string& name, const iovec* pieces, s
   message.msg_namelen = local.size;
   message.msg_iov = const_cast<iovec*>(pieces);
   message.msg_iovlen = count;
-  return ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+  return system_calls::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 bool send_message(int fd, const void* bytes, std::size_t size, const std::vector<int>& descriptors) {
@@ -84,7 +86,7 @@ bool send_message(int fd, const void* bytes, std::size_t size, const std::vector
     header->cmsg_len = CMSG_LEN(sizeof(int) * descriptors.size());
     std::memcpy(CMSG_DATA(header), descriptors.data(), sizeof(int) * descriptors.size());
   }
-  return ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(size);
+  return system_calls::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(size);
 }
 
 std::optional<Received> receive_message(int fd, void* bytes, std::size_t size) {
@@ -95,7 +97,7 @@ std::optional<Received> receive_message(int fd, void* bytes, std::size_t size) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  const ssize_t got = ::recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const ssize_t got = system_calls::recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   Received out;
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); got >= 0 && c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;

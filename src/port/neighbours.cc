@@ -10,6 +10,8 @@
 
 #include <cstring>
 
+#include "port/no_cancel.h"
+
 namespace mrc::port {
 namespace {
 
@@ -81,6 +83,7 @@ std::optional<wire::MacAddress> Neighbours::find(const Address& to) {
   const wire::IpAddress key{to.ip};
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   if (known_.size() >= kMaxRemembered) known_.clear();
+  const NoCancel whole;
   const auto hop = next_hop(to);
   const auto mac = hop ? look_up(*hop) : std::nullopt;
   known_.emplace(key, mac);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "port/frame_filter.h"
+#include "port/system_calls.h"
 #include "port/udp_socket.h"
 
 namespace mrc::port {
@@ -145,8 +146,8 @@ void PacketPort::discard(TxTrain& train, int error) {
 std::size_t PacketPort::push(std::span<TxTrain> burst) {
   std::size_t done = 0;
   while (done < burst.size()) {
-    const int sent = ::sendmmsg(socket_.get(), &storage_->out[done],
-                                static_cast<unsigned>(burst.size() - done), MSG_DONTWAIT);
+    const int sent = system_calls::sendmmsg(socket_.get(), &storage_->out[done],
+                                            static_cast<unsigned>(burst.size() - done), MSG_DONTWAIT);
     if (sent < 0 && errno == EAGAIN) {
       blocked_ = true;
       return done;
@@ -164,7 +165,7 @@ std::size_t PacketPort::push(std::span<TxTrain> burst) {
 std::size_t PacketPort::rx(std::span<RxPacket> out) {
   const auto room = static_cast<std::uint32_t>(std::min<std::size_t>(out.size(), kMaxMessages));
   const std::uint32_t ask = std::min(batch_, room);
-  const int got = ::recvmmsg(socket_.get(), storage_->in, ask, MSG_DONTWAIT, nullptr);
+  const int got = system_calls::recvmmsg(socket_.get(), storage_->in, ask, MSG_DONTWAIT);
   if (got <= 0) {
     batch_ = 1;
     return 0;

@@ -5,6 +5,7 @@
 
 #include "port/fd.h"
 #include "port/frame_head.h"
+#include "port/no_cancel.h"
 #include "wire/ethernet.h"
 
 namespace mrc::port {
@@ -71,6 +72,7 @@ std::size_t PcapPort::write_head(const Sighting& packet, std::uint8_t* out) cons
 }
 
 void PcapPort::see(const Sighting& packet) {
+  const NoCancel whole;
   std::uint8_t head[kMaxFrameHead];
   const std::size_t head_size = write_head(packet, head);
   timespec now{};

@@ -1,5 +1,7 @@
 #include "port/readiness.h"
 
+#include "port/system_calls.h"
+
 namespace mrc::port {
 
 Readiness::Readiness(std::span<Port* const> ports) {
@@ -10,7 +12,7 @@ Readiness::Readiness(std::span<Port* const> ports) {
 }
 
 void Readiness::look() {
-  const int n = ::poll(fds_.data(), fds_.size(), 0);
+  const int n = system_calls::poll_now(fds_.data(), fds_.size());
   if (n >= 0) return;
   for (pollfd& fd : fds_) fd.revents = POLLIN;  // interrupted: asking each costs little
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "port/local_socket.h"
+#include "port/system_calls.h"
 
 namespace mrc::port {
 namespace {
@@ -81,7 +82,7 @@ std::size_t Strays::take(std::span<RxPacket> out) {
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof control;
-    const ssize_t size = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    const ssize_t size = system_calls::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
     if (size < 0) break;
     if (size < static_cast<ssize_t>(sizeof(Label)) || !from_trusted(message)) continue;
     out[n++] = {.data = letter.bytes,

@@ -1,5 +1,6 @@
 #include "port/trace_port.h"
 
+#include "port/no_cancel.h"
 #include "wire/print.h"
 
 namespace mrc::port {
@@ -28,6 +29,7 @@ void TracePort::see(const Sighting& packet) {
   std::string line = packet.outgoing ? "> " : "< ";
   line += wire::one_line(parsed);
   if (verdict != Verdict::ok) line += " [" + std::string(name(verdict)) + "]";
+  const NoCancel whole;
   sink_(line);
 }
 

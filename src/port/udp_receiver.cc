@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "port/system_calls.h"
 #include "port/udp_socket.h"
 
 namespace mrc::port {
@@ -125,14 +126,14 @@ int UdpReceiver::read(int fd) {
     batch_ = std::min(waiting, most_at_once());
   }
   const int got =
-      batch_ == 1 ? receive_one(fd) : ::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT, nullptr);
+      batch_ == 1 ? receive_one(fd) : system_calls::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT);
   if (bell_) got > 0 ? bell_->took(static_cast<std::uint32_t>(got)) : bell_->took_nothing();
   return got;
 }
 
 /// The call for several costs more, and a quiet socket is asked often.
 int UdpReceiver::receive_one(int fd) {
-  const ssize_t size = ::recvmsg(fd, &headers_[0].msg_hdr, MSG_DONTWAIT);
+  const ssize_t size = system_calls::recvmsg(fd, &headers_[0].msg_hdr, MSG_DONTWAIT);
   if (size < 0) return -1;
   headers_[0].msg_len = static_cast<unsigned>(size);
   return 1;

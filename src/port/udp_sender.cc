@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "port/system_calls.h"
+
 namespace mrc::port {
 namespace {
 
@@ -141,11 +143,11 @@ namespace {
 
 /// One message has cheaper calls than several; a connected socket's single packet in one piece the cheapest.
 int send_messages(int fd, mmsghdr* messages, std::size_t count) {
-  if (count > 1) return ::sendmmsg(fd, messages, static_cast<unsigned>(count), MSG_DONTWAIT);
+  if (count > 1) return system_calls::sendmmsg(fd, messages, static_cast<unsigned>(count), MSG_DONTWAIT);
   const msghdr& m = messages->msg_hdr;
   const bool plain = m.msg_namelen == 0 && m.msg_controllen == 0 && m.msg_iovlen == 1;
-  const ssize_t sent = plain ? ::send(fd, m.msg_iov->iov_base, m.msg_iov->iov_len, MSG_DONTWAIT)
-                             : ::sendmsg(fd, &m, MSG_DONTWAIT);
+  const ssize_t sent = plain ? system_calls::send(fd, m.msg_iov->iov_base, m.msg_iov->iov_len, MSG_DONTWAIT)
+                             : system_calls::sendmsg(fd, &m, MSG_DONTWAIT);
   return sent < 0 ? -1 : 1;
 }
 

@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "port/system_calls.h"
+
 namespace mrc::port {
 namespace {
 
@@ -107,7 +109,7 @@ bool XdpSocket::try_bind(std::uint32_t interface, std::uint32_t queue) {
   return false;
 }
 
-int XdpSocket::kick() const { return ::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0) < 0 ? errno : 0; }
+int XdpSocket::kick() const { return system_calls::send(fd(), nullptr, 0, MSG_DONTWAIT) < 0 ? errno : 0; }
 
 std::uint64_t XdpSocket::dropped() const {
   xdp_statistics s{};
