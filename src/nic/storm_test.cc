@@ -19,18 +19,18 @@ constexpr int kDepth = 4;
 /// arrives meanwhile waits. Now and then a host is not scheduled for a while.
 class SlowHosts {
  public:
-  SlowHosts(const engine::RequestorSettings& requestor, const ProbeSettings& probes) : pair(options(probes)) {
+  SlowHosts(const engine::RequestorSettings& requestor, const ProbeSettings& asking) : pair(options(asking)) {
     QpSend send;
     send.requestor = requestor;
     for (int i = 0; i < kQps; ++i) qps.push_back(&pair.connect({}, send).a);
   }
-  static HostOptions options(const ProbeSettings& probes) {
+  static HostOptions options(const ProbeSettings& asking) {
     HostOptions o;
     o.ports = 1;
     o.evs = 128;
     o.limits.qps = 1024;
     o.limits.packets_in_flight = 1 << 17;
-    o.probes = probes;
+    o.probes = asking;
     o.window = 64 << 20;
     return o;
   }
