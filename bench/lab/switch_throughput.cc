@@ -5,9 +5,6 @@
 // machine does not spoil them; the wall clock's are printed beside.
 //
 //   switch_throughput [--seconds 2] [--bytes 1024] [--json]
-#include <sched.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
@@ -20,6 +17,7 @@
 #include "lab/switch_loop.h"
 #include "lab/switch_plan.h"
 #include "port/packet_port.h"
+#include "switch/own_namespace.h"
 #include "wire/codec.h"
 #include "wire/testing.h"
 
@@ -34,15 +32,8 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
-
 bool make_namespace() {
-  const std::string uid = "0 " + std::to_string(getuid()) + " 1",
-                    gid = "0 " + std::to_string(getgid()) + " 1";
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
-  write_file("/proc/self/setgroups", "deny");
-  write_file("/proc/self/uid_map", uid);
-  write_file("/proc/self/gid_map", gid);
+  if (!mrc::testing::enter_namespace()) return false;
   // d0 and d1 are the ports of a T0 with two hosts and no T1; x0 and x1 are the hosts' ends.
   return std::system(
              "for i in 0 1; do ip link add name d$i mtu 9000 type veth peer name x$i mtu 9000 && "

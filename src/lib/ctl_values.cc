@@ -75,39 +75,37 @@ node::EvField to_field(const mrc_ctl_ev_field& f) {
 }
 mrc_ctl_ev_field from_field(const node::EvField& f) { return {f.width, f.init, f.min, f.max, f.mask}; }
 
+namespace {
+
+/// The fields of the same names. disable_qa is a number in the interface.
+void copy_nscc(const auto& from, auto& to) {
+  to.qa_gate = from.qa_gate;
+  to.adjust_bytes_threshold = from.adjust_bytes_threshold;
+  to.adjust_period_threshold = from.adjust_period_threshold;
+  to.base_rtt = from.base_rtt;
+  to.eta = from.eta;
+  to.fi = from.fi;
+  to.fi_scale = from.fi_scale;
+  to.gamma = from.gamma;
+  to.max_md_jump = from.max_md_jump;
+  to.max_cwnd = from.max_cwnd;
+  to.qa_threshold = from.qa_threshold;
+  to.target_delay = from.target_delay;
+}
+
+}  // namespace
+
 engine::NsccConfig to_nscc(const mrc_ctl_cc_nscc_cfg& c) {
   engine::NsccConfig out;
+  copy_nscc(c, out);
   out.disable_qa = c.disable_qa != 0;
-  out.qa_gate = c.qa_gate;
-  out.adjust_bytes_threshold = c.adjust_bytes_threshold;
-  out.adjust_period_threshold = c.adjust_period_threshold;
-  out.base_rtt = c.base_rtt;
-  out.eta = c.eta;
-  out.fi = c.fi;
-  out.fi_scale = c.fi_scale;
-  out.gamma = c.gamma;
-  out.max_md_jump = c.max_md_jump;
-  out.max_cwnd = c.max_cwnd;
-  out.qa_threshold = c.qa_threshold;
-  out.target_delay = c.target_delay;
   return out;
 }
 
 mrc_ctl_cc_nscc_cfg from_nscc(const engine::NsccConfig& c) {
   mrc_ctl_cc_nscc_cfg out{};
+  copy_nscc(c, out);
   out.disable_qa = c.disable_qa ? 1 : 0;
-  out.qa_gate = c.qa_gate;
-  out.adjust_bytes_threshold = c.adjust_bytes_threshold;
-  out.adjust_period_threshold = c.adjust_period_threshold;
-  out.base_rtt = c.base_rtt;
-  out.eta = c.eta;
-  out.fi = c.fi;
-  out.fi_scale = c.fi_scale;
-  out.gamma = c.gamma;
-  out.max_md_jump = c.max_md_jump;
-  out.max_cwnd = c.max_cwnd;
-  out.qa_threshold = c.qa_threshold;
-  out.target_delay = c.target_delay;
   return out;
 }
 

@@ -108,17 +108,21 @@ openmrc_params PerfSide::params() const {
   return p;
 }
 
+PerfTerms PerfSide::terms() const {
+  return {reinterpret_cast<std::uint64_t>(memory_),
+          mr_->rkey,
+          options_.qps,
+          depth_,
+          options_.size,
+          places_,
+          options_.latency,
+          options_.imm,
+          options_.verify,
+          0};
+}
+
 Status PerfSide::accept(openmrc_listener* listener) {
-  const PerfTerms ours{reinterpret_cast<std::uint64_t>(memory_),
-                       mr_->rkey,
-                       options_.qps,
-                       depth_,
-                       options_.size,
-                       places_,
-                       options_.latency,
-                       options_.imm,
-                       options_.verify,
-                       0};
+  const PerfTerms ours = terms();
   const openmrc_params p = params();
   if (openmrc_accept(listener, verbs_, qps_.data(), static_cast<int>(qps_.size()), &p, &ours, sizeof ours, -1,
                      &connection_) != 0) {
@@ -128,16 +132,7 @@ Status PerfSide::accept(openmrc_listener* listener) {
 }
 
 Status PerfSide::connect() {
-  const PerfTerms ours{reinterpret_cast<std::uint64_t>(memory_),
-                       mr_->rkey,
-                       options_.qps,
-                       depth_,
-                       options_.size,
-                       places_,
-                       options_.latency,
-                       options_.imm,
-                       options_.verify,
-                       0};
+  const PerfTerms ours = terms();
   const openmrc_params p = params();
   if (openmrc_connect(options_.connect.c_str(), options_.service.c_str(), verbs_, qps_.data(),
                       static_cast<int>(qps_.size()), &p, &ours, sizeof ours, kTimeoutMs, &connection_) != 0) {

@@ -57,6 +57,7 @@ class PerfSide {
   }
   Status make();
   openmrc_params params() const;
+  PerfTerms terms() const;
   Status check_peer();
 
   PerfOptions options_;

@@ -5,38 +5,17 @@
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
+
+#include "own_namespace.h"
 
 namespace mrc::testing {
 namespace {
-
-std::string run(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string out;
-  char buffer[512];
-  while (fgets(buffer, sizeof buffer, pipe) != nullptr) out += buffer;
-  return pclose(pipe) == 0 ? std::string() : command + ": " + out;
-}
-
-void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
-
-bool enter_namespace() {
-  const std::string uid = "0 " + std::to_string(getuid()) + " 1",
-                    gid = "0 " + std::to_string(getgid()) + " 1";
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
-  write_file("/proc/self/setgroups", "deny");
-  write_file("/proc/self/uid_map", uid);
-  write_file("/proc/self/gid_map", gid);
-  return true;
-}
 
 std::string make_port(int i) {
   const std::string sw = "sw" + std::to_string(i), te = "te" + std::to_string(i);

@@ -13,6 +13,7 @@
 
 #include "lab/switch_loop.h"
 #include "lab/switch_plan.h"
+#include "own_namespace.h"
 #include "topo/emit.h"
 
 namespace mrc::testing {
@@ -20,27 +21,6 @@ namespace {
 
 using topo::HostId;
 using topo::Tier;
-
-std::string run(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string out;
-  char buffer[512];
-  while (fgets(buffer, sizeof buffer, pipe) != nullptr) out += buffer;
-  return pclose(pipe) == 0 ? std::string() : command + ": " + out + "\n";
-}
-
-void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
-
-bool enter_namespace() {
-  const std::string uid = "0 " + std::to_string(getuid()) + " 1",
-                    gid = "0 " + std::to_string(getgid()) + " 1";
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
-  write_file("/proc/self/setgroups", "deny");
-  write_file("/proc/self/uid_map", uid);
-  write_file("/proc/self/gid_map", gid);
-  return true;
-}
 
 int this_namespace() { return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC); }
 
