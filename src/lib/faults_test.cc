@@ -157,11 +157,15 @@ struct ManyQps : TwoDevices {
 
 TEST_F(ManyQps, FourThousandInOneProcess) {
   constexpr std::uint32_t kPairs = 2000;
+  constexpr std::uint8_t kPatient =
+      18;  // 268 ms, and a minute in all: it is about many, not about a busy machine
   std::vector<std::pair<QueuePair*, QueuePair*>> pairs;
   for (std::uint32_t i = 0; i < kPairs; ++i) {
     pairs.emplace_back(a.create(), b.create());
-    raise(pairs[i].first, attributes(b, pairs[i].second->qpn()));
-    raise(pairs[i].second, attributes(a, pairs[i].first->qpn()));
+    QpAttributes to_b = attributes(b, pairs[i].second->qpn()), to_a = attributes(a, pairs[i].first->qpn());
+    to_b.timeout = to_a.timeout = kPatient;
+    raise(pairs[i].first, to_b);
+    raise(pairs[i].second, to_a);
   }
   std::vector<bool> seen(kPairs);
   std::uint32_t posted = 0, done = 0;

@@ -45,7 +45,7 @@ std::unique_ptr<Table> start_plugin(int version) {
   ::setenv("NCCL_OPENMRC_DEVICES", "lo/127.0.0.1", 0);
   ::setenv("NCCL_OPENMRC_THREADS", "2", 0);         // tests use one adapter with two lanes
   ::setenv("NCCL_OPENMRC_LONG_BYTES", "16384", 0);  // both ways of driving, however few cores there are
-  ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "1000", 0);
+  ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "20000", 0);  // nobody is given up because a machine is busy
   ::setenv("NCCL_OPENMRC_CONNECT_TIMEOUT_MS", "5000", 0);
   ::setenv("NCCL_OPENMRC_QPS", "3", 0);
   ::setenv("NCCL_OPENMRC_STRIPE_BYTES", "50000", 0);

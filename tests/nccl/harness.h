@@ -22,7 +22,7 @@ void clear_log();
 std::unique_ptr<Table> start_plugin(int version);
 
 /// Calls `step` until it returns true; false when that takes longer than a test may.
-bool drive(const std::function<bool()>& step, std::chrono::milliseconds most = std::chrono::seconds(20));
+bool drive(const std::function<bool()>& step, std::chrono::milliseconds most = std::chrono::seconds(60));
 
 using HandleBytes = std::array<std::uint8_t, kHandleBytes>;
 
@@ -65,6 +65,6 @@ void* post_send(Table& table, void* comm, const Buffer& buffer, void* receive = 
 void* post_receive(Table& table, void* comm, const std::vector<Buffer>& buffers);
 /// Tests until done, or an error comes, which it returns.
 Code wait_for(Table& table, void* request, int* sizes,
-              std::chrono::milliseconds most = std::chrono::seconds(20));
+              std::chrono::milliseconds most = std::chrono::seconds(60));
 
 }  // namespace mrc::nccl::testing
