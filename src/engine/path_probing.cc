@@ -74,6 +74,19 @@ std::optional<TxOrder> PathSet::asked(PortId port) const {
   return std::nullopt;
 }
 
+// MRC-EV-018: paths are asked before there is anything to carry, a few at a time.
+void PathSet::ask_ahead(Duration patience) {
+  const auto open = [](const PendingProbe& p) { return p.question == Question::suspect; };
+  auto room = settings_.ask_ahead - std::count_if(probes_.begin(), probes_.end(), open);
+  for (; room > 0 && ahead_ < slots_.size(); ++ahead_) {
+    const EvSlot s(ahead_);
+    if (state(s) != EvState::good || is_suspect(s) || !port_usable(path(s).port)) continue;
+    if (slots_[ahead_].proven) continue;
+    if (!suspect(s, patience)) return;
+    --room;
+  }
+}
+
 void PathSet::ask_anyone(Time now, Duration patience) {
   PendingProbe& p = probes_[kSharedProbes];
   if (p.open()) return;

@@ -50,7 +50,8 @@ void PathSet::note_sent(Time now, EvSlot s) {
 }
 
 bool PathSet::is_late(Duration age, Duration typical) const {
-  return settings_.late_packets != 0 && age > typical * settings_.late_eighths / 8;
+  return settings_.late_packets != 0 && typical != Duration::zero() &&
+         age > typical * settings_.late_eighths / 8;
 }
 
 void PathSet::note_settled(Time now, EvSlot s, Ticks sent, bool arrived, Duration typical) {

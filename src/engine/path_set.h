@@ -82,6 +82,9 @@ class PathSet {
   /// Nothing was heard of this plane since asked(port): it stands or falls with that question, and carries no
   /// data until it is settled. Without a question there is nothing to wait for.
   void note_quiet(PortId port);
+  /// Asks EVs that were never asked, each once, until as many questions are open as the setting says.
+  void ask_ahead(Duration patience);
+  bool asks_ahead() const { return settings_.ask_ahead != 0; }
   /// Asks whether the peer is there, on the EV that was last known to work.
   void ask_anyone(Time now, Duration patience);
   /// While a QP only receives, nothing tells whether its answers get through: ask the next plane's control
@@ -224,6 +227,7 @@ class PathSet {
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint16_t recent_losses_ = 0;
   std::uint16_t silent_ = kNoEv;  // found so, until somebody asked
+  std::uint16_t ahead_ = 0;       // EVs before it were asked while the QP was new
   Ticks chosen_at_;               // when an EV was last chosen for data
   std::uint32_t patience_ns_ = 150'000;
   Time next_revival_ = kNever;      // no withdrawn EV has anything to do before

@@ -38,6 +38,7 @@ void QueuePair::enter(Time now, QpState next) {
     requestor_.abandon(now);
     responder_.flush();
   }
+  if (next == QpState::rts) requestor_.start(now);
   say_(now, StateChanged{from, next});
 }
 

@@ -2,7 +2,8 @@
 // lost.
 //
 // Its verbs live one concept to a file: requestor_send.cc (what leaves), requestor_feedback.cc (what SACK,
-// NACK and Transport ACK mean), requestor_loss.cc (which packets are gone, and when nothing moves).
+// NACK and Transport ACK mean), requestor_ahead.cc (what is asked before anything is sent), requestor_loss.cc
+// (which packets are gone, and when nothing moves).
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,8 @@ class Requestor {
   bool full() const { return queue_.full(); }
   std::uint16_t post(const SendWork& work) { return queue_.post(work); }
 
+  /// The QP may send from now on.
+  void start(Time now);
   bool poll_transmit(Time now, PortMask room, Transmit& out, bool may_ask = true);
   bool poll_data(Time now, PortMask room, Transmit& out);  // repairs and new data, no probes
   bool poll_completion(Completion& out) { return queue_.poll(out); }
@@ -118,6 +121,10 @@ class Requestor {
   void note_marks(Time now, const wire::Sack& sack, std::optional<EvSlot> slot);
   void settle_if_idle(Time now);
 
+  // requestor_ahead.cc
+  void ask_ahead();
+  void knock(Time now);
+
   // requestor_loss.cc
   void infer_losses(Time now, Psn from, std::uint64_t missing);
   void doubt(Time now, Psn psn, const Record& record);
@@ -156,6 +163,8 @@ class Requestor {
   bool asked_reverse_ : 1 = false;
   bool partial_ : 1 = false;     // the next packet waits for no unit
   bool full_sized_ : 1 = false;  // a packet of the path MTU was sent
+  bool is_new_ : 1 = true;       // carried nothing yet, in either direction
+  std::uint8_t knocks_ : 2 = 0;  // times that it asked in vain whether the peer is there
   std::optional<WorkStatus> failure_;
   std::uint16_t heard_since_asked_ = 0;  // packets
   Ticks asked_reverse_at_;               // when the reverse path was last asked

@@ -19,7 +19,8 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
     paths_.note_works(answer->slot);
     if (answer->question) {
       clock_.note_arrived(answer->slot, answer->question->order);
-      clock_.note_delay(now, answer->slot, answer->question->sent_at.age(now));
+      // A probe is faster than the full packets that will come: it is no measure of how long they may take.
+      if (!is_new_) clock_.note_delay(now, answer->slot, answer->question->sent_at.age(now));
       const Ticks asked = answer->question->sent_at;
       if (!heard_any_ || asked.after(heard_)) heard_ = asked;
       heard_any_ = true;
@@ -62,6 +63,7 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
   note_marks(now, sack, slot);
   paths_.set_patience(clock_.longest() * settings_.silence_eighths / 8 + settings_.suspect_slack);
   lose_silent(now);
+  ask_ahead();
   settle_if_idle(now);
   return Verdict::ok;
 }

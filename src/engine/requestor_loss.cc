@@ -124,7 +124,7 @@ void Requestor::lose_silent(Time now) {
     // Whoever sends much has heard from others of the plane since, and knows better.
     if (silent->plane) {
       paths_.give_up_plane(now, port);
-    } else if (!left || is_quiet(port, *left)) {
+    } else if (left ? is_quiet(port, *left) : !is_new_) {
       doubt_plane(now, port);
     }
   }
@@ -143,6 +143,7 @@ void Requestor::doubt_ev(Time now, EvSlot s) {
 }
 
 void Requestor::note_receiving(Time now) {
+  is_new_ = false;
   if (queue_.awaiting()) return;
   // A trickle asks less often than once per round trip: in an incast of hundreds, the answers of a question
   // per packet would take percents of the very port that everybody waits for.
@@ -160,6 +161,7 @@ void Requestor::handle_timeout(Time now) {
   paths_.handle_timeout(now);
   lose_silent(now);
   if (paths_.in_doubt()) paths_.ask_anyone(now, 2 * clock_.longest());
+  ask_ahead();
   if (now >= check_at_) check_oldest(now);
   if (owed() && now >= progress_at_ + retry_timeout()) retry(now);
   settle_if_idle(now);
@@ -169,6 +171,7 @@ void Requestor::handle_timeout(Time now) {
 void Requestor::check_oldest(Time now) {
   check_at_ = kNever;
   if (flight_.in_flight() == 0) {
+    if (is_new_ && paths_.asks_ahead()) return knock(now);
     // All arrived, or all waits for repair. An unexecuted message then means that its Transport ACK got lost.
     if (!owed() || flight_.lost() > 0) return;
     paths_.ask_anyone(now, 2 * clock_.longest());

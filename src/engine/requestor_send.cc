@@ -195,7 +195,7 @@ wire::Write Requestor::make_write(const Work& work, Psn psn) const {
 
 void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out) {
   order_ = order_.next();
-  partial_ = false;
+  is_new_ = partial_ = false;
   clock_.note_sent(slot, order_);
   paths_.note_sent(now, slot);
   record.sent = Ticks(now);

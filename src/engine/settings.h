@@ -23,6 +23,9 @@ struct PathSettings {
   std::uint8_t late_packets = 3;
   std::uint8_t late_eighths = 12;
   std::uint8_t late_growth = 1;  // and has one packet in flight then, a quarter more per answer in time
+  // A QP that has carried nothing yet asks its EVs, so many at a time: what is dead from the start then costs
+  // probes and no packets. 0: data finds out.
+  std::uint8_t ask_ahead = 0;
   // Parts that can be switched off, to see what each is worth.
   bool skip_on_mark = true;      // an ECN mark makes its EV miss a turn
   bool skip_on_trim = true;      // and so does a trim inside the fabric

@@ -19,6 +19,14 @@ void* operator new(std::size_t size) {
   if (void* p = std::malloc(size)) return p;
   std::abort();
 }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  taken += size;
+  const auto a = static_cast<std::size_t>(alignment);
+  if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
+  std::abort();
+}
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 

@@ -45,6 +45,7 @@ void read_paths(TableReader& r, engine::PathSettings& p) {
   r.number("trials_passed_over", p.trials_passed_over);
   r.number("late_packets", p.late_packets);
   r.number("late_eighths", p.late_eighths, 8);
+  r.number("ask_ahead", p.ask_ahead, 0, 7);
   r.flag("skip_on_mark", p.skip_on_mark);
   r.flag("skip_on_trim", p.skip_on_trim);
   sim::Ps flowlet = 0;
@@ -88,6 +89,7 @@ void read_transport(TableReader& r, Scenario& s) {
   r.choice("protocol", h.transport, kProtocols);
   r.table("roce", [&](TableReader& in) { read_roce(in, h.roce); });
   r.number("sack_bytes", h.responder.sack_bytes, 1);
+  r.time("connect_time", h.connect_time);
   r.time("retire_after", h.retire_after);
   r.flag("wire", h.wire);
   r.choice("congestion", h.congestion, kCongestion);

@@ -28,6 +28,19 @@ void HostNode::revive(Connection& c) {
   c.alive = true;
   const auto index = static_cast<std::uint32_t>(&c - connections_.data());
   for (std::uint16_t q = 0; q < c.qps.size(); ++q) c.qps[q].qp = make_qp(c.peer, index, q);
+  if (plan_.settings.connect_time == 0) return;
+  c.opens_at = now_ + plan_.settings.connect_time;
+  opening_.push_back({c.opens_at, index});
+}
+
+void HostNode::open_due() {
+  while (!opening_.empty() && opening_.front().until <= now_) {
+    const std::uint32_t connection = opening_.front().connection;
+    opening_.pop_front();
+    for (std::uint32_t place = 0; place < connections_[connection].qps.size(); ++place) {
+      if (!connections_[connection].qps[place].backlog.empty()) post(connection, place);
+    }
+  }
 }
 
 void HostNode::visit_qps(const QpVisitor& visit) {
@@ -75,7 +88,10 @@ void HostNode::send(const Message& message) {
   const auto connection = static_cast<std::uint32_t>(&c - connections_.data());
   const std::uint32_t sequence = c.next_sequence++;
   ++c.unfinished;
-  log_.sent.push_back({message.peer, sequence, message.flow, message.tag, message.bytes, now_});
+  // A message begins when its pair is set up.
+  if (!c.asking) revive(c);
+  const Ps begins = std::max(now_, c.opens_at);
+  log_.sent.push_back({message.peer, sequence, message.flow, message.tag, message.bytes, begins});
   std::uint32_t index = static_cast<std::uint32_t>(sending_.size());
   if (free_sending_.empty()) {
     sending_.emplace_back();
@@ -93,6 +109,7 @@ void HostNode::send(const Message& message) {
 void HostNode::post(std::uint32_t connection, std::uint32_t place) {
   if (connections_[connection].asking) return;  // after the answer
   revive(connections_[connection]);
+  if (now_ < connections_[connection].opens_at) return;
   PairQp& pair = connections_[connection].qps[place];
   while (pair.posted < pair.backlog.size()) {
     const std::uint32_t index = pair.backlog[pair.posted];

@@ -32,11 +32,13 @@ HostNode::HostNode(HostPlan& plan, Host self)
 
 void HostNode::handle_timeout() {
   retire_idle();
+  open_due();
   if (to_ps(nic_.next_timeout()) <= now_) nic_.handle_timeout(engine_time(now_));
 }
 
 Ps HostNode::next_transport() const {
   Ps next = to_ps(nic_.next_timeout());
+  if (!opening_.empty()) next = std::min(next, opening_.front().until);
   if (!resting_.empty()) next = std::min(next, resting_.front().until);
   return wants_port_ ? std::min(next, next_free_port()) : next;
 }

@@ -51,6 +51,7 @@ class HostNode final : public ProgramHost, private nic::CongestionMaker {
     bool alive = false;    // has QPs
     bool asking = false;   // wants to retire them
     bool resting = false;  // in resting_
+    Ps opens_at = 0;       // set up: may post from then on
     Ps used_at = 0;        // last message sent, acknowledged or received
     std::vector<PairQp> qps;
   };
@@ -83,6 +84,7 @@ class HostNode final : public ProgramHost, private nic::CongestionMaker {
   // host_messages.cc
   Connection& connection_to(Host peer);
   void revive(Connection& c);
+  void open_due();
   // host_retire.cc
   void hear_transport(Host from, std::uint64_t word) override;
   void note_use(std::uint32_t connection);
@@ -103,6 +105,7 @@ class HostNode final : public ProgramHost, private nic::CongestionMaker {
   std::vector<Connection> connections_;
   std::vector<Sending> sending_;
   std::vector<std::uint32_t> free_sending_;
+  std::deque<Rest> opening_;      // connections that are being set up, by time
   std::deque<Rest> resting_;      // connections that may soon be idle, by time
   std::vector<QpCount> retired_;  // what retired QPs had sent
 };

@@ -36,6 +36,7 @@ struct HostSettings {
   std::uint32_t write_bytes = 1u << 30;  // a longer message is several writes
   std::uint32_t packets_in_flight = 0;   // records of the NIC; 0: a window's worth and some per QP
   std::uint8_t mpr = engine::kMinMpr;
+  Ps connect_time = 0;              // from a pair's QPs to its first write: what a program takes to set it up
   Ps retire_after = 1'000'000'000;  // a pair idle for so long gives its QPs up; 0: never
   engine::PathSettings paths;
   engine::RequestorSettings requestor;

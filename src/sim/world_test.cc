@@ -66,6 +66,25 @@ TEST(World, APermutationEndsNearItsIdeal) {
   }
 }
 
+TEST(World, AMessageBeginsWhenItsPairIsSetUp) {
+  const topo::Topology topo = small_fabric();
+  CmWorkload load(
+      *parse_cm("Nodes 16\n0->5 id 1 start 7000 size 100000\n0->5 id 2 start 900000000 size 1\n", "t"));
+  WorldSettings settings;
+  settings.hosts.connect_time = 200'000'000;
+  settings.hosts.paths.ask_ahead = 2;
+  World world(topo, settings, load);
+  world.run();
+  const auto flows = world.flows();
+  ASSERT_EQ(flows.size(), 2u);
+  EXPECT_EQ(flows[0].start, 200'007'000);
+  EXPECT_EQ(flows[1].start, 900'000'000);
+  const Ps alone = world.plan().alone(0, 5, 100'000);
+  EXPECT_LE(flows[0].received - flows[0].start, alone + alone / 20);
+  // 4 paths were asked from each end, and whether there is anybody.
+  EXPECT_GE(world.total().packets - world.total().data_packets, 2u * 2 * 5);
+}
+
 TEST(World, AloneAFlowTakesItsIdeal) {
   const topo::Topology topo = small_fabric();
   for (const char* text :
