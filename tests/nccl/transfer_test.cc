@@ -149,6 +149,7 @@ TEST_P(Transfer, ShortAndLongInEveryMixture) {
     return HasFailure() || (sent == kMessages && posted == kMessages && sends.empty() && receives.empty());
   });
   ASSERT_TRUE(over) << sent << " " << posted << " " << logged_warnings();
+  if (HasFailure()) return;  // what was lost may still arrive
   for (int i = 0; i < kMessages; ++i) {
     const std::uint8_t* got = to.data() + kRoom * i;
     for (std::size_t b = 0; b < messages[i].size; ++b)
