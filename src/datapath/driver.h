@@ -62,12 +62,14 @@ class Driver {
   const Counters<Verdict, kVerdictCount>& refused() const { return refused_; }
 
  private:
+  static constexpr std::size_t kFetchAhead = 6;  // packets
   std::size_t receive(Time now);
   void hold_answers(Time now);
   bool send(Time now);
   bool send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&));
   std::size_t receive(Time now, std::size_t port);
   static bool same_around(const port::RxPacket& a, const port::RxPacket& b);
+  static void fetch(const port::RxPacket& packet);
   void expect(const port::RxPacket& packet);
   void look_around(const port::RxPacket& packet);
   void take(Time now, PortId port, const port::RxPacket& packet);
