@@ -35,6 +35,21 @@ TEST_F(Wired, ASprayUnitBecomesATrain) {
   EXPECT_TRUE(arrived(0, 0, 32 * 4096));
 }
 
+// A burst of 32 KiB would end in the middle of each unit.
+TEST(Driver, ABurstEndsWhereASprayUnitDoes) {
+  MemoryPort left(address("10.1.0.1"), 64), right(address("10.1.0.2"), 64);
+  left.join(right);
+  DriverSettings settings;
+  settings.outbox.unit = 15;
+  Station a(1, Wired::one_port(), {&left}, settings), b(2, Wired::one_port(), {&right}, settings);
+  nic::QpConnect like;
+  like.path_settings.spray_unit = 15;
+  const auto qps = connect(a, b, Time{}, like);
+  ASSERT_EQ(write(a, b, Time{}, qps.a, 0, 0, 32 * 4096), 0);
+  a.driver.turn(Time{});
+  EXPECT_EQ(left.train_lengths, (std::vector<std::uint16_t>{15, 15, 2}));
+}
+
 TEST_F(Wired, TheShortLastPacketEndsItsTrain) {
   nic::QpConnect like;
   like.path_settings.spray_unit = 8;

@@ -49,6 +49,14 @@ bool Outbox::joins(const wire::Datagram& around, const nic::Departure& packet, s
          note.to.ip == packet.to.bytes;
 }
 
+/// The burst is long enough, but the last train is not full.
+bool Outbox::train_goes_on() const {
+  if (bytes_ >= capabilities_.max_train_bytes || notes_.back().closed) return false;
+  const port::TxTrain& train = trains_.back();
+  return train.packets < settings_.unit && train.packets < capabilities_.max_train &&
+         notes_.back().bytes + train.packet_bytes <= capabilities_.max_train_bytes;
+}
+
 void Outbox::open_train(const wire::Datagram& around, const nic::Departure& packet, std::uint32_t size) {
   const nic::Gid& to = packet.to;
   notes_.push_back(

@@ -18,7 +18,8 @@ struct OutboxSettings {
   std::uint32_t bytes = 32 << 10;  // and about so many bytes: what the iCRC read should still be in the first
                                    // cache when the kernel copies it
   std::uint32_t copy_below =
-      256;  // payloads up to this are copied behind their header: one piece instead of three
+      256;                 // payloads up to this are copied behind their header: one piece instead of three
+  std::uint32_t unit = 1;  // packets that are likely to share a path: a train that two bursts share is two
   const SourceRoutes* routes = nullptr;  // for ports that write outer headers; must outlive the outbox
 };
 
@@ -27,7 +28,9 @@ class Outbox {
   Outbox(port::Port& port, const wire::Settings& wire, const OutboxSettings& settings);
 
   /// Room for one more packet, and nothing left over from an earlier burst.
-  bool has_room() const { return !backlog_ && packets_ < settings_.packets && bytes_ < settings_.bytes; }
+  bool has_room() const {
+    return !backlog_ && packets_ < settings_.packets && (bytes_ < settings_.bytes || train_goes_on());
+  }
   bool empty() const { return trains_.empty(); }
   /// Writes the packet's headers and iCRC. REQUIRES has_room().
   void add(const nic::Departure& packet);
@@ -57,6 +60,7 @@ class Outbox {
   void write_short(const nic::Departure& packet, const wire::Datagram& around, Shape shape,
                    std::uint8_t* head);
   void append(const void* data, std::size_t size);
+  bool train_goes_on() const;
 
   port::Port& port_;
   wire::Settings wire_;

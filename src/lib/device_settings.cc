@@ -59,7 +59,8 @@ bool read_port(DeviceSettings& settings) {
 Result<DeviceSettings> read_device_settings() {
   DeviceSettings s;
   if (!read_number("MRC_UDP_PORT", 1, 65535, s.udp_port)) return out_of_range("MRC_UDP_PORT", 1, 65535);
-  if (!read_number("MRC_SPRAY_UNIT", 1, 64, s.spray_unit)) return out_of_range("MRC_SPRAY_UNIT", 1, 64);
+  if (!read_number("MRC_SPRAY_UNIT", 0, kMaxSprayUnit, s.spray_unit))
+    return out_of_range("MRC_SPRAY_UNIT", 0, kMaxSprayUnit);
   if (!read_number("MRC_ASK_AHEAD", 0, 7, s.ask_ahead)) return out_of_range("MRC_ASK_AHEAD", 0, 7);
   if (!read_number("MRC_EVS", 1, 1024, s.evs)) return out_of_range("MRC_EVS", 1, 1024);
   if (!read_number("MRC_ICRC", 0, 1, s.icrc)) return out_of_range("MRC_ICRC", 0, 1);

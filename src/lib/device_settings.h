@@ -20,10 +20,13 @@ enum class PortKind : std::uint8_t {
   xdp,     // the same through AF_XDP; CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW, one process per interface
 };
 
+inline constexpr std::uint8_t kMaxSprayUnit = 64;
+
 struct DeviceSettings {
   PortKind port = PortKind::udp;  // MRC_PORT: udp, packet or xdp
   std::uint16_t udp_port = 4791;  // MRC_UDP_PORT
-  std::uint8_t spray_unit = 1;    // MRC_SPRAY_UNIT: packets in a row on one EV; 1 is the conformant mode
+  std::uint8_t spray_unit = 1;    // MRC_SPRAY_UNIT: packets in a row on one EV; 1 is the conformant mode,
+                                  // 0: as many as one send carries
   std::uint8_t ask_ahead = 0;     // MRC_ASK_AHEAD: EVs that a new QP asks at a time before it has data
   std::uint16_t evs = 128;        // MRC_EVS: of a QP that names no profile, over all ports
   bool icrc = true;               // MRC_ICRC: off only where the network is trusted at both ends

@@ -101,6 +101,9 @@ class NicDevice final : public Device,
   bool owns(const Gid& gid) const;
   /// Data in a class that says "trimmed" would be taken for packets without their bytes.
   bool may_send_in(std::uint8_t dscp) const;
+  /// Packets in a row on one EV, of a QP with this path MTU: as the settings say, or what every port sends at
+  /// once.
+  std::uint8_t spray_unit(std::uint32_t path_mtu) const;
   /// Every port can write the outer header of SRv6.
   bool encapsulates() const;
   /// Narrates what QPs with an EV profile see of their paths.

@@ -8,6 +8,7 @@
 #include "lib/open_port.h"
 #include "node/local_profiles.h"
 #include "node/process_metrics.h"
+#include "wire/codec.h"
 
 namespace mrc::lib {
 namespace {
@@ -61,6 +62,7 @@ Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
   if (auto opened = device->open_ports(); !opened) return opened.error();
   device->nic_ = std::make_unique<nic::Nic>(device->nic_config());
   datapath::DriverSettings driving;
+  driving.outbox.unit = settings.spray_unit != 0 ? settings.spray_unit : kMaxSprayUnit;
   driving.wire = settings.wire;
   driving.wire.udp_port = settings.udp_port;
   driving.wire.check_icrc = driving.wire.emit_icrc = settings.icrc;
@@ -90,6 +92,17 @@ Status NicDevice::open_ports() {
     ports_.push_back(std::move(*opened));
   }
   return Done{};
+}
+
+std::uint8_t NicDevice::spray_unit(std::uint32_t path_mtu) const {
+  if (settings_.spray_unit != 0) return settings_.spray_unit;
+  std::uint32_t most = kMaxSprayUnit;
+  for (const auto& port : ports_) {
+    const port::Capabilities c = port->capabilities();
+    most = std::min(
+        {most, c.max_train, c.max_train_bytes / (path_mtu + static_cast<std::uint32_t>(wire::kMaxHead))});
+  }
+  return static_cast<std::uint8_t>(std::max(most, 1u));
 }
 
 bool NicDevice::encapsulates() const {

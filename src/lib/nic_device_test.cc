@@ -248,12 +248,25 @@ TEST_F(TwoDevices, TheChildOfAForkLeavesTheParentAlone) {
   EXPECT_EQ(a.poll(1).size(), 1u);
 }
 
+TEST(Settings, AsLongASprayUnitAsOneSendCarries) {
+  auto few = settings(), full = few;
+  few.spray_unit = 8;
+  full.spray_unit = 0;
+  const auto given = NicDevice::open(loopback("few", 1), few);
+  const auto open = NicDevice::open(loopback("full", 2), full);
+  ASSERT_TRUE(given && open);
+  EXPECT_EQ((*given)->spray_unit(4096), 8);
+  EXPECT_EQ((*open)->spray_unit(4096), 15);
+  EXPECT_EQ((*open)->spray_unit(1024), 54);  // packets with all headers, in 64 KiB
+  EXPECT_EQ((*open)->spray_unit(256), 64);
+}
+
 TEST(Settings, AWrongVariableIsNamed) {
   ::setenv("MRC_SPRAY_UNIT", "many", 1);
   const auto s = read_device_settings();
   ::unsetenv("MRC_SPRAY_UNIT");
   ASSERT_FALSE(s);
-  EXPECT_EQ(s.error().what, "MRC_SPRAY_UNIT=many is not a number from 1 to 64");
+  EXPECT_EQ(s.error().what, "MRC_SPRAY_UNIT=many is not a number from 0 to 64");
   EXPECT_EQ(read_device_settings()->spray_unit, 1);
 }
 

@@ -149,7 +149,7 @@ int NicQp::connect(Time now, const QpAttributes& a) {
   c.dscp = dscp_of(a);
   c.cc_profile = a.cc_profile;
   c.hints = a.hints;
-  c.path_settings.spray_unit = device_.settings().spray_unit;
+  c.path_settings.spray_unit = device_.spray_unit(a.path_mtu);
   c.path_settings.ask_ahead = device_.settings().ask_ahead;
   c.responder.sack_bytes = device_.settings().sack_bytes;
   c.responder.trim_nack = a.peer_trim_nack;

@@ -11,7 +11,8 @@
 namespace mrc::nccl {
 namespace {
 
-constexpr const char* kDefaultSprayUnit = "8";  // segmentation offload needs trains of packets on one EV
+// Segmentation offload needs trains of packets on one EV: as long as one send carries.
+constexpr const char* kDefaultSprayUnit = "0";
 
 struct Variable {
   const char* name;

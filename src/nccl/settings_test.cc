@@ -19,7 +19,7 @@ struct Environment : ::testing::Test {
 
 TEST_F(Environment, DefaultsAndWhatIsSaid) {
   EXPECT_EQ(read_settings()->timeout_ms, 10'000u);
-  EXPECT_STREQ(std::getenv("MRC_SPRAY_UNIT"), "8");
+  EXPECT_STREQ(std::getenv("MRC_SPRAY_UNIT"), "0");
   ::setenv("NCCL_OPENMRC_QPS", "4", 1);
   ::setenv("NCCL_OPENMRC_DEVICES", "eth0,eth1", 1);
   ::setenv("NCCL_OPENMRC_THREADS", "2", 1);

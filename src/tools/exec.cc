@@ -74,7 +74,7 @@ Run exec(CLI::App& app) {
          "interfaces of the devices: \"eth0,eth1;lo/127.0.0.2\" is mrc0 over two ports and mrc1 over one")
       ->type_name("LIST");
   app.add_option("--spray-unit", options->spray_unit,
-                 "packets in a row on one path; 1 is the conformant mode")
+                 "packets in a row on one path; 1 is the conformant mode, 0 as many as one send carries")
       ->type_name("N");
   app.add_option("--udp-port", options->udp_port, "instead of 4791")->type_name("PORT");
   app.add_flag("--preload", options->preload,
