@@ -83,6 +83,14 @@ class Docs(unittest.TestCase):
         self.assertGreater(len(errors), 4)
         self.assertEqual([e for e in sorted(errors) if f"`{e}`" not in page], [])
 
+    def test_every_variable_has_its_row(self):
+        code = "".join(p.read_text() for module in ("lib", "node", "verbs") for p in (ROOT / "src" / module).glob("*.cc")
+                       if not p.name.endswith("_test.cc"))
+        variables = set(re.findall(r'(?:getenv|read_number)\("(MRC_\w+)"', code))
+        rows = set(re.findall(r"^\| `(MRC_\w+)` \|", (ROOT / "docs/reference/environment.md").read_text(), re.MULTILINE))
+        self.assertGreater(len(variables), 10)
+        self.assertEqual(variables, rows)
+
     def test_blocks_say_whether_they_run(self):
         for path in documents():
             with self.subTest(str(path.relative_to(ROOT))):
