@@ -90,8 +90,9 @@ Run perf(CLI::App& app) {
         o->rate = *rate;
       },
       "write no faster than this, such as 20M, and sleep in between: a load beside other work");
-  app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (8); 1 is the conformant mode")
-      ->check(CLI::Range(1, 64));
+  app.add_option("--spray-unit", o->spray_unit,
+                 "packets in a row on one EV (8); 1 is the conformant mode, 0 as many as one send carries")
+      ->check(CLI::Range(0, 64));
   app.add_option("--mtu", o->mtu, "path MTU (4096)")->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
   app.add_option("--cc", o->cc, "congestion control: nscc, off, constant:BYTES");
   app.add_flag("--latency", o->latency, "ping-pong: half the round trip");
