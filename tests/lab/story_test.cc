@@ -51,11 +51,15 @@ TEST(LabStory, NicCablesFailOneByOneAndReturn) {
   StoryResult result;
   expect_flawless(lab, phases, {{"h0", "h1"}}, &result);
   if (::testing::Test::HasFailure()) return;
-  // The rate follows the planes that are left: nothing leaves by a dead port, something by each other.
+  // The rate follows the planes that are left: nothing leaves by a dead port, something by each other, unless
+  // an end was without a core for so long that all its paths seemed dead to it.
+  constexpr auto kKept = static_cast<std::int64_t>(kPhase * 1e9 / 4);
   for (int failed = 0; failed < 3; ++failed) {
+    const tools::PhaseResult& phase = result.phases[failed];
     for (int plane = 0; plane < 4; ++plane) {
-      if (plane == failed) continue;  // this one died in the course of it
-      EXPECT_EQ(result.phases[failed].sent[plane] > 10'000, plane > failed) << failed << " " << plane;
+      const bool used = phase.sent[plane] > 10'000;
+      if (plane < failed) EXPECT_FALSE(used) << failed << " " << plane;  // `failed` died in the course of it
+      if (plane > failed && phase.late_ns < kKept) EXPECT_TRUE(used) << failed << " " << plane;
     }
   }
 }
