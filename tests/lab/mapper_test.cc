@@ -26,8 +26,9 @@ struct Mapped {
       out.insert(name(topo, f.culprit) + (f.culprit.fault == Fault::dead ? " dead" : " lossy"));
     return out;
   }
-  /// Takes reports until the findings are these; a broken test gets no more than this long.
-  bool until(const Names& wanted, Duration patience = 20s) {
+  /// Takes reports until the findings are these; a broken test gets no more than this long. Mappers that wait
+  /// for a core find all of it lossy, and a finding that came back is held for longer each time.
+  bool until(const Names& wanted, Duration patience = 100s) {
     for (const Time end = map::Mapper::now() + patience; map::Mapper::now() < end && named() != wanted;) {
       nodes->wait(map::Mapper::now() + 10ms, survey);
       survey.advance(map::Mapper::now());
