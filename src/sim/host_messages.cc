@@ -34,9 +34,12 @@ void HostNode::revive(Connection& c) {
 }
 
 void HostNode::open_due() {
-  while (!opening_.empty() && opening_.front().until <= now_) {
-    const std::uint32_t connection = opening_.front().connection;
-    opening_.pop_front();
+  if (opening_.empty()) return;
+  const auto waits = [&](const Rest& r) { return r.until > now_; };
+  const auto later = std::find_if(opening_.begin(), opening_.end(), waits);
+  const std::vector<Rest> due(opening_.begin(), later);
+  opening_.erase(opening_.begin(), later);
+  for (const auto& [until, connection] : due) {
     for (std::uint32_t place = 0; place < connections_[connection].qps.size(); ++place) {
       if (!connections_[connection].qps[place].backlog.empty()) post(connection, place);
     }

@@ -105,7 +105,7 @@ class HostNode final : public ProgramHost, private nic::CongestionMaker {
   std::vector<Connection> connections_;
   std::vector<Sending> sending_;
   std::vector<std::uint32_t> free_sending_;
-  std::deque<Rest> opening_;      // connections that are being set up, by time
+  std::vector<Rest> opening_;     // connections that are being set up, by time
   std::deque<Rest> resting_;      // connections that may soon be idle, by time
   std::vector<QpCount> retired_;  // what retired QPs had sent
 };
