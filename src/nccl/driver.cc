@@ -100,19 +100,23 @@ void Driver::stop() {
 
 void Driver::sleep(std::unique_lock<std::mutex>& lock) {
   asleep_.store(true, std::memory_order_seq_cst);
-  woken_.wait(lock, [this] { return wanted_.load(std::memory_order_relaxed) || visitors_.load() > 0; });
+  // Who hands a command over sees us asleep, or we see the command.
+  woken_.wait(lock, [this] {
+    return wanted_.load(std::memory_order_relaxed) || visitors_.load() > 0 || commands_.load();
+  });
   asleep_.store(false, std::memory_order_release);
 }
 
 void Driver::help() {
-  if (!asleep_.load(std::memory_order_acquire) || visitors_.load(std::memory_order_relaxed) > 0) return;
+  if (!asleep_.load()) return;
+  if (visitors_.load(std::memory_order_relaxed) > 0 && !commands_.load()) return;
   if (caller_is_torn()) note(long_bytes_);
   if (wanted_.load(std::memory_order_relaxed)) return wake();
-  {
+  do {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || !asleep_.load(std::memory_order_relaxed)) return;
-    turn();
-  }
+    if (lock.owns_lock() && asleep_.load(std::memory_order_relaxed)) turn();
+    // Whoever else is at it may have begun before our command came, and be gone before anybody asks again.
+  } while (commands_.load() && asleep_.load() && !wanted_.load(std::memory_order_relaxed));
   if (wanted_.load(std::memory_order_relaxed)) wake();
 }
 
@@ -142,6 +146,7 @@ void Driver::wake() {
 
 bool Driver::turn() {
   bool moved = false;
+  if (commands_.load(std::memory_order_relaxed)) commands_.exchange(false);
   for (const auto& [number, link] : links_) moved |= link->post_handed_over();
   for (const Queue& queue : queues_) moved |= poll(queue.cq);
   for (const auto& [number, link] : links_) link->hand_back_refused();

@@ -49,6 +49,8 @@ class Driver {
     if (long_bytes_ == 0 || bytes < long_bytes_) return;
     if (!wanted_.load(std::memory_order_relaxed)) wanted_.store(true, std::memory_order_seq_cst);
   }
+  /// A command waits in a link: some turn that begins after this posts it, whether anybody asks again or not.
+  void note_command() { commands_.store(true, std::memory_order_seq_cst); }
   /// The caller has something for the device, or waits for something: it takes a turn, or leaves that to the
   /// thread, or to somebody else who is at it.
   void help();
@@ -79,7 +81,8 @@ class Driver {
   std::map<std::uint64_t, std::size_t> queue_of_;
   std::uint64_t last_number_ = 0;
   std::atomic<bool> wanted_{false}, asleep_{false}, stop_{false};
-  std::atomic<int> visitors_{0};  // who want the mutex: the thread lets them in
+  std::atomic<bool> commands_{false};  // handed over since the last turn began
+  std::atomic<int> visitors_{0};       // who want the mutex: the thread lets them in
   std::thread thread_;
 };
 

@@ -16,6 +16,16 @@ struct Transfer : PluginTest {
   void TearDown() override {
     if (table != nullptr) close_ends(*table, ends);
   }
+  /// Lanes are taken in turns: the receiver gets another than the sender, so that who asks for the one does
+  /// not drive the other, or the same again.
+  void take_other_lane() {
+    close_ends(*table, ends);
+    HandleBytes unused;
+    void* listener = nullptr;
+    ASSERT_EQ(table->listen(unused.data(), &listener), kSuccess);
+    table->close_listen(listener);
+    ASSERT_TRUE(connect_ends(*table, ends)) << logged_warnings();
+  }
   static bool is(const std::uint8_t* data, std::uint8_t seed, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       if (data[i] != Memory::expected(seed, i)) return false;
@@ -75,6 +85,34 @@ TEST_P(Transfer, AShortMessageGoesBeforeItsBufferIsThere) {
   EXPECT_EQ(received, 40);
   EXPECT_TRUE(is(to.data(), 5, 40));
   EXPECT_EQ(to.data()[40], 0xEE);
+}
+
+// A message that is copied is done at once, and NCCL may have nothing to ask for a long time. The device's
+// thread goes to sleep two milliseconds after the last long message: whoever hands one over just then must
+// not rely on it.
+TEST_P(Transfer, WhatIsDoneAtOnceLeavesAlthoughNobodyAsksAgain) {
+  take_other_lane();
+  constexpr std::size_t kLong = 20'000;
+  Memory from(*table, ends.sender, kLong, 5), to(*table, ends.receiver, kLong, 0);
+  const auto exchange = [&](std::size_t size) {
+    void* receive = post_receive(*table, ends.receiver, {to.buffer(0, size, 1)});
+    void* send = post_send(*table, ends.sender, from.buffer(0, size, 1), receive);
+    return receive != nullptr && send != nullptr && wait_for(*table, send, nullptr) == kSuccess &&
+           wait_for(*table, receive, nullptr) == kSuccess;
+  };
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(exchange(kLong)) << logged_warnings();
+    const auto then = std::chrono::steady_clock::now() + std::chrono::microseconds(1950 + i * 3);
+    void* receive = post_receive(*table, ends.receiver, {to.buffer(0, 8, 1)});
+    while (std::chrono::steady_clock::now() < then) continue;
+    void* send = nullptr;
+    ASSERT_EQ(table->send(ends.sender, from.buffer(0, 8, 1), &send), kSuccess);
+    ASSERT_NE(receive, nullptr);
+    if (send == nullptr) send = post_send(*table, ends.sender, from.buffer(0, 8, 1), receive);
+    ASSERT_EQ(wait_for(*table, send, nullptr), kSuccess);
+    ASSERT_EQ(wait_for(*table, receive, nullptr, std::chrono::seconds(5)), kSuccess) << "message " << i;
+  }
+  take_other_lane();
 }
 
 TEST_P(Transfer, SeveralShortMessagesGoBeforeTheirBuffers) {
