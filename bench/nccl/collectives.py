@@ -88,17 +88,31 @@ def make_group(dist, transport, datetime):
     return dist.new_group(pg_options=options, timeout=datetime.timedelta(seconds=100))
 
 
-def measure(torch, operation, group, size):
+def recorded(torch, run):
+    """The same work without PyTorch's part of each call: recorded once, then played by the GPU."""
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph.replay
+
+
+def measure(torch, operation, group, size, graph):
     operation.prepare()
     operation.run(group)
     torch.cuda.synchronize()
     wrong = operation.wrong()
     n = iterations(size)
-    operation.run(group)  # everybody is here now
+
+    def run():
+        for _ in range(n):
+            operation.run(group)
+
+    if graph:
+        run = recorded(torch, run)
+    run() if graph else operation.run(group)  # everybody is here now
     torch.cuda.synchronize()
     began = time.perf_counter()
-    for _ in range(n):
-        operation.run(group)
+    run()
     torch.cuda.synchronize()
     return (time.perf_counter() - began) / n, wrong
 
@@ -118,7 +132,7 @@ def work(options):
             operation = Operation(torch, dist, name, size, rank, n)
             for turn in range(options.rounds):
                 for transport, group in groups.items():
-                    seconds, wrong = measure(torch, operation, group, size)
+                    seconds, wrong = measure(torch, operation, group, size, options.graph)
                     rows.append({"operation": name, "size": size, "bytes": operation.bytes, "transport": transport,
                                  "round": turn, "seconds": seconds, "wrong": wrong})
             del operation
@@ -176,6 +190,7 @@ def parse(arguments):
     parser.add_argument("--operations", default=",".join(OPERATIONS))
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--rounds", type=int, default=2, help="turns of each transport at each size; the best counts")
+    parser.add_argument("--graph", action="store_true", help="recorded in a CUDA graph: what PyTorch needs for each call is not measured")
     parser.add_argument("--transports", default="OpenMRC,Socket")
     parser.add_argument("--seconds", type=float, default=300, help="give up after so long")
     parser.add_argument("--out", help="JSON goes there")
