@@ -15,16 +15,16 @@ bool AnswerHold::look(Time now, std::size_t arrived) {
   call_.tick();
   reply_.tick();
   talk_.tick();
-  const bool held = holding_;
-  holding_ = held ? go_on(now, arrived) : begin(now, arrived);
+  waiting_ = (holding_ ? waiting_ : 0) + arrived;
+  holding_ = holding_ ? go_on(now, arrived) : begin(now, arrived);
   looked_ = now;
   return holding_;
 }
 
 bool AnswerHold::begin(Time now, std::size_t arrived) {
+  due_ = false;
   if (arrived == 0 || arrived > settings_.packets || !call_.open()) return false;
-  waiting_ = 0;
-  note_arrival(now, arrived);
+  note_arrival(now);
   return true;
 }
 
@@ -35,11 +35,17 @@ bool AnswerHold::go_on(Time now, std::size_t arrived) {
     return false;
   }
   call_.won(settings_);
-  if (!replied_) return wait_for_reply(now, arrived);
-  if (waiting_ >= settings_.packets || arrived > settings_.packets) return false;
+  due_ = due_ || !may_wait(now, arrived);
+  // Even so, what has just come is the application's first, which is back before an answer could be sent.
+  return !due_ || (arrived > 0 && waiting_ < 2 * settings_.packets);
+}
+
+bool AnswerHold::may_wait(Time now, std::size_t arrived) {
+  if (waiting_ >= settings_.packets) return false;
+  if (!replied_) return may_wait_for_reply(now);
   if (arrived > 0) {
     talk_.won(settings_);
-    note_arrival(now, arrived);
+    note_arrival(now);
     return true;
   }
   if (now - arrival_ <= limit()) return true;
@@ -47,18 +53,18 @@ bool AnswerHold::go_on(Time now, std::size_t arrived) {
   return false;
 }
 
-bool AnswerHold::wait_for_reply(Time now, std::size_t arrived) {
+/// More may come meanwhile: a peer that sends without an answer does not wait for it.
+bool AnswerHold::may_wait_for_reply(Time now) {
   if (!reply_.open()) return false;
-  if (arrived == 0 && now - arrival_ <= settings_.reply) return true;
+  if (now - arrival_ <= settings_.reply) return true;
   reply_.lost(settings_);
   return false;
 }
 
-void AnswerHold::note_arrival(Time now, std::size_t arrived) {
+void AnswerHold::note_arrival(Time now) {
   const Duration gap = now - std::max(arrival_, now - 2 * settings_.most);
   gap_ = std::max(gap, gap_ - gap_ / 8);
   arrival_ = now;
-  waiting_ += arrived;
   replied_ = false;
 }
 

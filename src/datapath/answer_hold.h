@@ -2,8 +2,9 @@
 //
 // Sending answers takes as long as sending a reply. An application that polls is back at once, so they may
 // wait for that call, and for some more if it takes a moment to find its reply (a GPU has to see the data
-// first); and while it replies to each arrival, a few arrivals share one answer. All are bets: one that was
-// lost is not made again for a while, and twice as long the next time.
+// first); and while it replies to each arrival, a few arrivals share one answer. Answers that may not wait
+// any longer still let the application have what came with them, and leave when it polls in vain. All are
+// bets: one that was lost is not made again for a while, and twice as long the next time.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct HoldSettings {
   Duration reply = 15us;      // it may poll for so long before it replies
   Duration most = 60us;       // in a conversation, answers wait at most so long for the next arrival,
   std::uint32_t gaps = 2;     // and at most so many of its usual gaps
-  std::uint32_t pause = 32;   // polls without a bet after a lost one, doubled each time
+  std::uint32_t pause = 4;    // polls without a bet after a lost one, doubled each time
   std::uint32_t pause_max = 1 << 16;
 };
 
@@ -53,8 +54,9 @@ class AnswerHold {
 
   bool begin(Time now, std::size_t arrived);
   bool go_on(Time now, std::size_t arrived);
-  bool wait_for_reply(Time now, std::size_t arrived);
-  void note_arrival(Time now, std::size_t arrived);
+  bool may_wait(Time now, std::size_t arrived);
+  bool may_wait_for_reply(Time now);
+  void note_arrival(Time now);
   Duration limit() const;
 
   HoldSettings settings_;
@@ -62,6 +64,7 @@ class AnswerHold {
   Bet reply_;  // that it replies soon although it polled without
   Bet talk_;   // that the next arrival comes as soon as the last one did
   bool holding_ = false;
+  bool due_ = false;         // they leave as soon as there is nothing for the application
   bool replied_ = false;     // to the last arrival
   std::size_t waiting_ = 0;  // arrivals whose answers wait
   Time looked_ = Time::min();

@@ -48,6 +48,7 @@ bool Driver::glance(Time now) {
 // MRC-NIC-011: answers of a polling application may wait for its reply, and for the next few arrivals of a
 // conversation.
 void Driver::hold_answers(Time now) {
+  if (writes_ > 0 && !message_ended_) return hold_.release();  // nobody can reply to a part of a message
   if (!hold_.look(now, writes_) || writes_ == 0) return;
   (void)nic_.poll_transmit(now, PortMask{}, departure_);  // what completed is in its CQ
   if (!nic_.has_control()) hold_.release();
@@ -154,7 +155,10 @@ void Driver::take(Time now, PortId port, const port::RxPacket& packet) {
   parsed_.envelope.port = port;
   if (packet.overheard)
     return nic_.overhear(now, parsed_.packet, parsed_.envelope, around_.source, packet.answered);
-  writes_ += std::holds_alternative<wire::Write>(parsed_.packet.body);
+  if (const auto* write = std::get_if<wire::Write>(&parsed_.packet.body)) {
+    ++writes_;
+    message_ended_ = write->segment == wire::Segment::only || write->segment == wire::Segment::last;
+  }
   nic_.handle(now, parsed_.packet, parsed_.envelope, around_.source, std::as_bytes(parsed_.payload));
 }
 

@@ -95,7 +95,8 @@ class Driver {
   Time next_service_ = Time::min();
   std::size_t serve_next_ = 0;
   AnswerHold hold_;
-  std::size_t writes_ = 0;  // taken in this turn
+  std::size_t writes_ = 0;      // taken in this turn
+  bool message_ended_ = false;  // with the last of them
   Qpn expected_;
   PortMask disabled_;
   PortMask homeless_;

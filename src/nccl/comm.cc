@@ -87,7 +87,7 @@ Status Comm::poll() {
     if (auto taken = take(done[static_cast<std::size_t>(i)]); !taken) return taken;
   }
   idle_ = *n > 0 ? 0 : idle_ + 1;
-  return Done{};
+  return *n > 0 ? Status(Done{}) : on_idle();
 }
 
 Status Comm::take(const ibv_wc& wc) {

@@ -62,6 +62,8 @@ class Comm {
   using Clock = std::chrono::steady_clock;
   virtual Status on_immediate(std::uint32_t immediate, std::uint32_t bytes) = 0;
   virtual Status on_written(std::uint64_t id) = 0;
+  /// Nothing has come: the time for what nobody waits for.
+  virtual Status on_idle() { return Done{}; }
   Status take(const ibv_wc& wc);
   Status poll();
   Status look_after_peer();

@@ -12,6 +12,8 @@ constexpr std::uint32_t kGrantsInFlight = 2 * kRing;  // a buffer can be filled 
 constexpr std::uint32_t kSpare = 2;            // for a question whether the peer lives, and for what is done
 constexpr std::uint32_t kPiecesWaiting = 512;  // a sender has at most so many in flight
 constexpr std::uint64_t kGrantId = 0;
+// Early messages that have left the ring when it is said: it takes a packet, which others need not wait for.
+constexpr std::uint32_t kSayWhenIdle = kEarlySlots / 2, kSayAtOnce = kEarlySlots * 3 / 4;
 constexpr std::uint32_t kFilled = UINT32_MAX;  // pieces of a buffer that nothing more may come for
 
 }  // namespace
@@ -49,7 +51,7 @@ Status Receiver::receive(std::span<const Buffer> buffers, Request** out) {
     if (early_.waits(n)) settle(n, slot);
   }
   *out = request;
-  if (auto told = say_what_is_done(); !told) return fail(told.error());
+  if (auto told = say_what_is_done(kSayAtOnce); !told) return fail(told.error());
   if (auto granted = grant(); !granted) return fail(granted.error());
   return Done{};
 }
@@ -89,8 +91,8 @@ Status Receiver::grant(Slot& slot) {
 }
 
 /// Without grants nothing else tells the sender that it may go on.
-Status Receiver::say_what_is_done() {
-  if (early_.done() - told_done_ < kEarlySlots / 2 || unanswered() + 1 >= kGrantsInFlight) return Done{};
+Status Receiver::say_what_is_done(std::uint32_t at_least) {
+  if (early_.done() - told_done_ < at_least || unanswered() + 1 >= kGrantsInFlight) return Done{};
   told_done_ = early_.done();
   return write({.id = kGrantId}, {true, told_done_});
 }
@@ -149,7 +151,7 @@ Status Receiver::on_early(std::uint32_t slot) {
     const bool known = candidate.granted && granted_ - candidate.grant > granted_ - message.sequence;
     if (candidate.request != nullptr && !known && settle(number, candidate)) break;
   }
-  return say_what_is_done();
+  return say_what_is_done(kSayAtOnce);
 }
 
 bool Receiver::settle(std::uint32_t number, Slot& slot) {
@@ -169,5 +171,7 @@ bool Receiver::settle(std::uint32_t number, Slot& slot) {
 }
 
 Status Receiver::on_written(std::uint64_t) { return grant(); }
+
+Status Receiver::on_idle() { return say_what_is_done(kSayWhenIdle); }
 
 }  // namespace mrc::nccl

@@ -36,6 +36,7 @@ class Receiver final : public Comm {
   };
   Status on_immediate(std::uint32_t immediate, std::uint32_t bytes) override;
   Status on_written(std::uint64_t id) override;
+  Status on_idle() override;
   Status on_piece(const PieceImmediate& which, std::uint32_t bytes);
   Status on_early(std::uint32_t slot);
   Status on_question();
@@ -45,7 +46,7 @@ class Receiver final : public Comm {
   bool grants_wait() const { return short_run_ >= kShortRun; }
   /// Puts an early message into the first buffer of this receive that is its, if there is one.
   bool settle(std::uint32_t number, Slot& slot);
-  Status say_what_is_done();
+  Status say_what_is_done(std::uint32_t at_least);
   void note_filled(Slot& slot, std::uint32_t buffer);
   Status write(const Link::Write& what, GrantImmediate immediate);
 
