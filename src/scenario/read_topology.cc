@@ -1,12 +1,22 @@
 // [topology]: the fabric, in numbers or by a file.
 #include "scenario/sections.h"
+#include "sim/text_input.h"
 #include "sim/topo_file.h"
 
 namespace mrc::scenario {
 namespace {
 
+/// htsim's files are words and numbers; TOML never begins with a word and no '='.
+bool is_htsim(const std::string& path) {
+  if (path.ends_with(".topo")) return true;
+  const auto text = sim::read_text(path);
+  if (!text) return false;
+  const auto lines = sim::words_by_line(*text);
+  return !lines.empty() && lines[0].words.size() == 2 && sim::parse_number(lines[0].words[1]);
+}
+
 Result<topo::Spec> spec_from(const std::string& path) {
-  if (!path.ends_with(".topo")) return topo::read_spec(path);
+  if (!is_htsim(path)) return topo::read_spec(path);
   auto file = sim::read_topo(path);
   if (!file) return file.error();
   return file->spec;

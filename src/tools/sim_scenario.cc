@@ -64,7 +64,7 @@ int verdict(const Scenario& s, const Outcome& o, bool json) {
 }  // namespace
 
 int refuse(const std::string& sentence, int status) {
-  std::fprintf(stderr, "mrc sim: %s\n", sentence.c_str());
+  std::fprintf(stderr, "mrc sim: %s\n", without_file(sentence).c_str());
   return status;
 }
 
@@ -88,7 +88,7 @@ unsigned processes(unsigned asked) {
 }
 
 Result<Document> open_scenario(const ScenarioOptions& options) {
-  auto document = Document::read(options.file);
+  auto document = options.file.empty() ? document_of(options.given) : Document::read(options.file);
   if (!document) return document;
   for (const std::string& s : options.settings) {
     if (auto done = document->set(s); !done) return done.error();
@@ -108,6 +108,10 @@ int simulate_scenario(const ScenarioOptions& options) {
   auto prepared = scenario::prepare(s);
   if (!prepared) return refuse(prepared.error().what, kBadScenario);
 
+  if (options.traced != UINT32_MAX && options.traced >= prepared->topology.hosts())
+    return refuse("--trace " + std::to_string(options.traced) + ": the fabric has hosts 0 to " +
+                      std::to_string(prepared->topology.hosts() - 1),
+                  kBadScenario);
   const bool samples = !s.outputs.series.empty() || !s.outputs.report.empty();
   const auto ranks = sim::started_by_mpirun() ? sim::join_ranks() : std::unique_ptr<sim::Ranks>();
   if (!ranks) return refuse(ranks.error().what, 1);

@@ -6,6 +6,7 @@
 
 #include "scenario/document.h"
 #include "scenario/outcome.h"
+#include "tools/sim_options.h"
 #include "tools/sim_progress.h"
 
 namespace mrc::tools {
@@ -15,7 +16,8 @@ inline constexpr int kBadScenario = 2;  // refused before anything ran or was wr
 inline constexpr int kMissed = 3;       // it ran, and an expectation was not met
 
 struct ScenarioOptions {
-  std::string file;
+  std::string file;                   // empty: what the options say
+  std::vector<Given> given;           // by options, without a file
   std::vector<std::string> settings;  // --set PATH=VALUE
   scenario::Outputs outputs;          // those given here replace the scenario's
   bool json = false;

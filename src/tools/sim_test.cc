@@ -30,8 +30,53 @@ TEST(Sim, RunsAPatternOnAFabric) {
 TEST(Sim, SaysWhatIsWrong) {
   EXPECT_THAT(run_mrc({"sim"}).err, HasSubstr("--pattern"));
   EXPECT_THAT(run_mrc({"sim", "--pattern", "x"}).err, HasSubstr("all_to_all"));
-  EXPECT_THAT(run_mrc({"sim", "--pattern", "incast", "--ranks", "1000"}).err, HasSubstr("--ranks"));
-  EXPECT_EQ(run_mrc({"sim", "--cm", "/nowhere"}).status, 1);
+  EXPECT_THAT(run_mrc({"sim", "--pattern", "incast", "--ranks", "1000"}).err, HasSubstr("lower its ranks"));
+  EXPECT_EQ(run_mrc({"sim", "--cm", "/nowhere"}).status, 2);
+}
+
+/// A small run by options, and what else is said.
+Outcome by_options(const std::vector<std::string>& more) {
+  std::vector<std::string> all = {"sim",  "--pattern", "permutation",    "--t0", "2",
+                                  "--t1", "2",         "--hosts-per-t0", "2"};
+  all.insert(all.end(), more.begin(), more.end());
+  return run_mrc(all);
+}
+
+TEST(Sim, OptionsAreCheckedAsAScenarioIs) {
+  const std::pair<std::vector<std::string>, std::string> wrong[] = {
+      {{"--pmtu", "0"}, "--pmtu 0: transport.pmtu must be"},
+      {{"--pmtu", "65535"}, "--pmtu 65535: transport.pmtu must be"},
+      {{"--evs", "0"}, "--evs 0: transport.evs must be a whole number, 1 to 1024"},
+      {{"--queue-bdp", "nan"}, "queues.data_bdp must be a number"},
+      {{"--ecn-low", "2"}, "queues.ecn_low must be a number, 0 to 1"},
+      {{"--trim-bytes", "0"}, "queues.trim_bytes must be"},
+      {{"--spray-unit", "0"}, "transport.spray_unit must be"},
+      {{"--threads", "0"}, "threads must be a whole number"},
+      {{"--delay", "0ns"}, "need a delay"},
+      {{"--rate", "0"}, "write it as \"100G\""},
+      {{"--bytes", "-5"}, "job.0.bytes must be a number of bytes"},
+      {{"--transport", "tcp"}, "none of mrc, roce"},
+      {{"--trace", "99"}, "hosts 0 to 3"},
+  };
+  for (const auto& [said, why] : wrong) {
+    const auto ran = by_options(said);
+    EXPECT_EQ(ran.status, 2) << said[0] << " " << said[1] << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(why));
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST(Sim, NoOptionIsIgnored) {
+  const std::string flows = ::testing::TempDir() + "sim_test_options.csv";
+  EXPECT_EQ(by_options({"--bytes", "10kB", "--flows", flows}).status, 0);
+  EXPECT_EQ(std::remove(flows.c_str()), 0) << "--flows means the same with and without a scenario";
+  const std::string topo = kData + "ls_128_400g.topo";
+  const auto planes = run_mrc({"sim", "--topo", topo, "--planes", "2", "--rate", "100G", "--pattern",
+                               "pairwise", "--ranks", "2", "--bytes", "1MB", "--json"});
+  EXPECT_THAT(planes.out, HasSubstr("\"plane\":1")) << planes.err;
+  EXPECT_THAT(planes.out, HasSubstr("\"of_line_rate\":0.9")) << "of two planes at 100G, not at 400G";
+  EXPECT_THAT(run_mrc({"sim", "--cm", kData + "perm_128_2000000.cm", "--topo", topo, "--bytes", "77"}).err,
+              HasSubstr("--bytes 77: job.0.bytes is not a setting"));
 }
 
 const std::string kScenarios = MRC_SOURCE_DIR "/tests/data/scenario/";
