@@ -95,7 +95,7 @@ int mrc_destroy_comp_channel(struct mrc_comp_channel* channel);
 /* channel may be NULL. */
 struct mrc_cq* mrc_create_cq(struct mrc_context* mrc_ctx, int cqe, void* cq_context,
                              struct mrc_comp_channel* channel, int comp_vector);
-/* How many completions were written to wc, or -1. */
+/* How many completions were written to wc, or -1 with errno: EOVERFLOW once the queue has overrun. */
 int mrc_poll_cq(struct mrc_cq* cq, int num_entries, struct ibv_wc* wc);
 /* 0 or errno: EBUSY while queue pairs use it. Waits until every event of it has been acknowledged. */
 int mrc_destroy_cq(struct mrc_cq* cq);

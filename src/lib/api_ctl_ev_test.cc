@@ -1,4 +1,6 @@
 // mrc_ctl.h, call by call: EV profiles, operations on EVs, and the events of their states.
+#include <functional>
+
 #include "lib/api_ctl_fixture.h"
 
 namespace mrc::lib {
@@ -39,6 +41,28 @@ TEST_F(Ctl, EvStatesAndTheEntryThatFails) {  // MRC-CTL-014
   ASSERT_EQ(operate(MRC_CTL_EV_OP_QUERY_EV_STATE, entries), 0);
   EXPECT_EQ(entries[0].state, MRC_CTL_EV_DENIED);
   EXPECT_EQ(entries[1].state, MRC_CTL_EV_GOOD);
+}
+
+TEST_F(Ctl, AnEntryThatSaysNothingSensibleFailsInItsTurn) {  // MRC-CTL-014
+  make_explicit();
+  const std::function<void(mrc_ctl_ev_op_entry&)> spoils[] = {
+      [](auto& e) { e.flags = 2; }, [](auto& e) { e.state = static_cast<mrc_ctl_ev_state>(64); }};
+  auto next = MRC_CTL_EV_DENIED;
+  for (const auto& spoil : spoils) {
+    std::vector<mrc_ctl_ev_op_entry> entries(2);
+    for (auto& entry : entries) entry.state = next;
+    entries[0].ev = ev(1);
+    entries[1].ev = ev(2);
+    spoil(entries[1]);
+    int count = 0;
+    EXPECT_EQ(operate(MRC_CTL_EV_OP_MODIFY_EV_STATE, entries, &count), -1);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(count, 1);
+    entries.resize(1);
+    ASSERT_EQ(operate(MRC_CTL_EV_OP_QUERY_EV_STATE, entries), 0);
+    EXPECT_EQ(entries[0].state, next) << "the one before it stays";
+    next = MRC_CTL_EV_GOOD;
+  }
 }
 
 TEST_F(Ctl, WrongEvOperations) {

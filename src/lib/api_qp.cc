@@ -76,6 +76,7 @@ mrc_qp* mrc_create_qp(mrc_context* context, mrc_qp_init_attr* init) {
   qp->recv_cq = init->recv_cq;
   qp->pd = init->pd;
   qp->send_ops_flags = init->send_ops_flags;
+  qp->protocol_version = init->protocol_version;
   qp->shell = *std::move(shell);
   ++context->objects;
   return qp.release();

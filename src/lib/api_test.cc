@@ -248,6 +248,13 @@ TEST_F(ConnectedApi, QueryQp) {
   EXPECT_EQ(attr.timeout, 14);
   EXPECT_EQ(init.send_cq, cq);
   EXPECT_EQ(init.pd, &pd);
+  EXPECT_EQ(init.protocol_version, MRC_PROTOCOL_VERSION_1);
+  auto older = qp_init();
+  older.protocol_version = MRC_PROTOCOL_VERSION_0;
+  mrc_qp* qp = mrc_create_qp(context, &older);
+  ASSERT_EQ(mrc_query_qp(qp, nullptr, 0, nullptr, 0, &init), 0);
+  EXPECT_EQ(init.protocol_version, MRC_PROTOCOL_VERSION_0);
+  EXPECT_EQ(mrc_destroy_qp(qp), 0);
 }
 
 TEST_F(ConnectedApi, WriteAndImmediate) {

@@ -108,6 +108,10 @@ Result<Agreement> agree(const Hello& ours, const Hello& theirs, const Limits& li
     return Error{EINVAL, "the peer accepts an MPR of " + std::to_string(theirs.mpr_dest) + " units, and " +
                              std::to_string(engine::kMinMpr) + " is the least: raise mpr_dest there"};
   }
+  if (theirs.max_wimm_dest == 0) {
+    return Error{EINVAL,
+                 "the peer accepts no immediate in flight, and 1 is the least: raise max_wimm_dest there"};
+  }
   if (theirs.mtu < 1 || theirs.mtu > 5) return Error{EPROTO, "the peer names a path MTU that does not exist"};
   Agreement a;
   a.mtu = std::min(ours.mtu, theirs.mtu);

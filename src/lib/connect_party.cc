@@ -11,9 +11,21 @@
 namespace mrc::lib::connect {
 namespace {
 
-Status step(const char* what, int error) {
+Status step(const char* what, int error, const std::string& why = {}) {
   if (error == 0) return Done{};
-  return Error{error, std::string("a queue pair can't go to ") + what + ": " + std::strerror(error)};
+  return Error{error, std::string("a queue pair can't go to ") + what + ": " + std::strerror(error) + why};
+}
+
+/// The only wishes that nothing but the device itself can refuse.
+std::string about_profiles(const openmrc_params& p) {
+  if (p.ev_profile_id == 0 && p.cc_profile_id == 0) return {};
+  return " (ev_profile_id " + std::to_string(p.ev_profile_id) + ", cc_profile_id " +
+         std::to_string(p.cc_profile_id) + " of this side: are they ONLINE? `mrc ctl profiles` lists them)";
+}
+std::string about_class(const openmrc_params& p) {
+  if (p.traffic_class == 0) return {};
+  return " (traffic_class " + std::to_string(p.traffic_class) +
+         " of this side: is it a class of trimmed packets? see MRC_DSCP)";
 }
 
 }  // namespace
@@ -35,7 +47,8 @@ Status to_init(mrc_qp* qp, const openmrc_params& p) {
       (p.ev_profile_id != 0 ? MRC_QP_EV_PROFILE_ID : 0) | (p.cc_profile_id != 0 ? MRC_QP_CC_PROFILE_ID : 0);
   return step(
       "INIT",
-      mrc_modify_qp(qp, &v, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, &m, mask));
+      mrc_modify_qp(qp, &v, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, &m, mask),
+      about_profiles(p));
 }
 
 Status to_rtr(mrc_qp* qp, const Party& party, const Agreement& agreed, const Gid& peer, const QpName& name) {
@@ -57,9 +70,11 @@ Status to_rtr(mrc_qp* qp, const Party& party, const Agreement& agreed, const Gid
   m.cap = (agreed.peer_trim_nack ? 0u : unsigned{MRC_QP_CAP_TRIM_NACK_DEST_UNSUPPORTED}) |
           (agreed.peer_service_time ? 0u : unsigned{MRC_QP_CAP_SVC_TIME_DEST_UNSUPPORTED}) |
           (agreed.dynamic_mpr ? unsigned{MRC_QP_CAP_DYNAMIC_MPR} : 0u);
-  return step("RTR", mrc_modify_qp(
-                         qp, &v, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
-                         &m, MRC_QP_MPR_DEST | MRC_QP_MAX_WIMM_DEST | MRC_QP_CAP));
+  return step(
+      "RTR",
+      mrc_modify_qp(qp, &v, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN, &m,
+                    MRC_QP_MPR_DEST | MRC_QP_MAX_WIMM_DEST | MRC_QP_CAP),
+      about_class(party.params));
 }
 
 Status to_rts(mrc_qp* qp, const Party& party, const Agreement& agreed, std::uint32_t psn) {
@@ -94,18 +109,12 @@ Result<Party> make_party(ibv_context* context, mrc_qp** qps, int count, const op
   party.limits.trim_nack = (attr.cap & MRC_DEVICE_CAP_TRIM_NACK) != 0;
   party.limits.service_time = (attr.cap & MRC_DEVICE_CAP_SVC_TIME) != 0;
   party.limits.dynamic_mpr = (attr.cap & MRC_DEVICE_CAP_DYNAMIC_MPR) != 0;
-  if (party.params.mpr_dest > attr.mpr_attr.max_mpr ||
-      party.params.max_wimm_dest > attr.wimm_attr.max_wimm_dest) {
-    return Error{EINVAL, "this device accepts an MPR of at most " + std::to_string(attr.mpr_attr.max_mpr) +
-                             " units and " + std::to_string(attr.wimm_attr.max_wimm_dest) +
-                             " immediates: lower mpr_dest or max_wimm_dest"};
-  }
+  if (auto fine = check_params(party.params, attr); !fine) return fine.error();
+  if (auto fine = check_states(party.qps); !fine) return fine.error();
   return party;
 }
 
 Result<Hello> make_hello(const Party& party, const void* data, std::size_t size) {
-  if (size > OPENMRC_MAX_DATA)
-    return Error{EINVAL, "at most " + std::to_string(OPENMRC_MAX_DATA) + " bytes of data"};
   Hello hello;
   const Device& device = *soft_context(party.context)->device();
   const PortId port(party.params.port_num);

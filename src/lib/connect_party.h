@@ -18,6 +18,11 @@ struct Party {
   Limits limits;
 };
 
+/// Is each wish one that this device can keep?
+Status check_params(const openmrc_params& params, const mrc_device_attr& device);
+/// Are all queue pairs where connecting begins?
+Status check_states(std::span<mrc_qp* const> qps);
+
 Result<Party> make_party(ibv_context* context, mrc_qp** qps, int count, const openmrc_params* params);
 /// What it says about itself, with the application's own data.
 Result<Hello> make_hello(const Party& party, const void* data, std::size_t size);

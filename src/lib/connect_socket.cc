@@ -17,7 +17,16 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
+/// getaddrinfo() takes 65537 for 1.
+bool is_no_port(const std::string& service) {
+  constexpr std::size_t kDigits = 5;
+  const bool number = !service.empty() && service.find_first_not_of("0123456789") == std::string::npos;
+  return number && (service.size() > kDigits || std::stoi(service) > UINT16_MAX);
+}
+
 Result<Addresses> resolve(const char* host, const char* service, bool passive) {
+  if (is_no_port(service))
+    return Error{EINVAL, std::string("there is no TCP port ") + service + ": 0 to 65535"};
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = (passive ? AI_PASSIVE : 0) | AI_ADDRCONFIG;

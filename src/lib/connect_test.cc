@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <functional>
 #include <thread>
 
 #include "lib/api_fixture.h"
@@ -128,6 +129,7 @@ TEST_F(Connect, APeerThatDiesHalfWayIsNoticed) {
     Hello hello;
     hello.mtu = 5;
     hello.mpr_dest = 8;
+    hello.max_wimm_dest = 1;
     hello.gid[10] = hello.gid[11] = 0xFF;
     hello.qps = {{99, 0}};
     EXPECT_TRUE(connect::send_message(socket->get(), connect::emit(hello), kNever));
@@ -166,6 +168,69 @@ TEST_F(Connect, NobodyThereAndBadArguments) {
   EXPECT_THAT(openmrc_error(), HasSubstr("no GID at index 200"));
 }
 
+TEST_F(Connect, EachWrongWishIsNamedBeforeAnybodyIsMet) {
+  const struct {
+    const char* name;
+    std::function<void(openmrc_params&)> spoil;
+  } cases[] = {
+      {"mpr_dest is 7", [](auto& p) { p.mpr_dest = 7; }},
+      {"mpr_dest is 255", [](auto& p) { p.mpr_dest = 255; }},
+      {"max_wimm_dest is 0", [](auto& p) { p.max_wimm_dest = 0; }},
+      {"path_mtu is 0", [](auto& p) { p.path_mtu = static_cast<ibv_mtu>(0); }},
+      {"service_level is 16", [](auto& p) { p.service_level = 16; }},
+      {"timeout is 25", [](auto& p) { p.timeout = 25; }},
+      {"linear_retries is 8", [](auto& p) { p.linear_retries = 8; }},
+      {"exp_retries is 26", [](auto& p) { p.exp_retries = 26; }},
+  };
+  openmrc_connection* c = nullptr;
+  for (const auto& wrong : cases) {
+    openmrc_params params;
+    openmrc_default_params(&params);
+    wrong.spoil(params);
+    EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, &params, nullptr, 0, -1, &c), EINVAL);
+    EXPECT_THAT(openmrc_error(), HasSubstr(wrong.name));
+  }
+  EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 5, -1, &c), EINVAL);
+  EXPECT_THAT(openmrc_error(), HasSubstr("NULL"));
+}
+
+TEST_F(Connect, WhoWasLeftHalfWayHearsWhatToDo) {
+  openmrc_connection *server = nullptr, *client = nullptr;
+  std::thread there([&] { EXPECT_EQ(connect_side(qps + 2, 1, nullptr, &client), 0) << client_error; });
+  ASSERT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 5000, &server), 0);
+  there.join();
+  openmrc_connection* again = nullptr;
+  EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, -1, &again), EINVAL);
+  EXPECT_THAT(openmrc_error(), HasSubstr("in RTS: connecting begins in RESET or INIT"));
+  EXPECT_EQ(openmrc_say_goodbye(server), 0);
+  EXPECT_EQ(openmrc_close(client, 5000), 0);
+  EXPECT_EQ(openmrc_close(server, 5000), 0);
+}
+
+TEST_F(Connect, AGoodbyeMeetsAnExchange) {
+  openmrc_connection *server = nullptr, *client = nullptr;
+  std::thread there([&] { EXPECT_EQ(connect_side(qps + 2, 1, nullptr, &client), 0) << client_error; });
+  ASSERT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 5000, &server), 0);
+  there.join();
+  std::thread closes([&] { EXPECT_EQ(openmrc_close(server, 5000), 0) << openmrc_error(); });
+  char room[4];
+  std::size_t size = sizeof room;
+  EXPECT_EQ(openmrc_exchange(client, "x", 1, room, &size, 5000), ECONNRESET);
+  EXPECT_STREQ(openmrc_error(), "the peer said goodbye");
+  EXPECT_EQ(openmrc_exchange(client, "x", 1, room, &size, 5000), ECONNRESET);
+  EXPECT_EQ(openmrc_close(client, 5000), 0) << openmrc_error();
+  closes.join();
+}
+
+TEST_F(Connect, APortThatDoesNotExistIsNotAnother) {
+  openmrc_listener* other = nullptr;
+  EXPECT_EQ(openmrc_listen("127.0.0.1", "65536", &other), EINVAL);
+  EXPECT_THAT(openmrc_error(), HasSubstr("no TCP port 65536"));
+  openmrc_connection* c = nullptr;
+  EXPECT_EQ(openmrc_connect("127.0.0.1", "4294967297", verbs->handle(), qps, 1, nullptr, nullptr, 0, -1, &c),
+            EINVAL);
+}
+
 TEST_F(Connect, ReceivesCanBePostedBeforehand) {
   ASSERT_EQ(openmrc_prepare(qps, 1, nullptr), 0);
   EXPECT_EQ(state(qps[0]), IBV_QPS_INIT);
@@ -194,9 +259,12 @@ TEST(ConnectMessage, VersionsSayWhoMustUpdate) {
   Hello ours, theirs;
   ours.qps = theirs.qps = {{1, 1}};
   theirs.mpr_dest = 8;
+  theirs.max_wimm_dest = 1;
   theirs.mtu = 3;
   ours.mtu = 5;
   EXPECT_EQ(connect::agree(ours, theirs, {})->mtu, 3);
+  theirs.max_wimm_dest = 0;
+  EXPECT_THAT(connect::agree(ours, theirs, {}).error().what, HasSubstr("raise max_wimm_dest there"));
   theirs.version = theirs.oldest = 7;
   EXPECT_THAT(connect::agree(ours, theirs, {}).error().what, HasSubstr("update this side"));
   ours.version = ours.oldest = 9;

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <cerrno>
 #include <cstddef>
 
 namespace mrc::lib {
@@ -78,6 +79,7 @@ int CqShell::poll(int count, ibv_wc* wc) {
   while (done < count) {
     const int wanted = count - done < kBatch ? count - done : kBatch;
     const int got = queue_->poll(std::span(batch, static_cast<std::size_t>(wanted)));
+    if (got < 0 && done == 0) errno = EOVERFLOW;
     if (got < 0) return done > 0 ? done : -1;
     for (int i = 0; i < got; ++i) to_wc(batch[i], wc[done + i]);
     done += got;

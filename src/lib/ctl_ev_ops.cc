@@ -17,17 +17,17 @@ int check_entries(const mrc_ctl_ev_profile_attr& attr, const node::ProfileLimits
   return static_cast<std::uint32_t>(attr.ev_op.entry_count) > limits.op_entries ? E2BIG : 0;
 }
 
-int read_entry(const mrc_ctl_ev_op_entry& entry, mrc_ctl_ev_op op, node::EvChange& out) {
-  if ((entry.flags & ~std::uint32_t{MRC_CTL_EV_OP_F_ALL_COPIES}) != 0) return EINVAL;
+/// MRC-CTL-014: an entry that says nothing sensible is handed on as one that can't be applied (no port, no
+/// state to go to): it fails in its turn, after those before it, and is the one that is reported.
+void read_entry(const mrc_ctl_ev_op_entry& entry, mrc_ctl_ev_op op, node::EvChange& out) {
+  const bool sensible = (entry.flags & ~std::uint32_t{MRC_CTL_EV_OP_F_ALL_COPIES}) == 0;
   if (op == MRC_CTL_EV_OP_REPLACE_EV) {
     const bool all = (entry.flags & MRC_CTL_EV_OP_F_ALL_COPIES) != 0;
-    out.replaces.push_back({to_value(entry.ev), to_value(entry.ev_new), all});
-    return 0;
+    out.replaces.push_back({to_value(entry.ev), sensible ? to_value(entry.ev_new) : node::EvValue{}, all});
+    return;
   }
-  const auto state = to_ev_state(entry.state);
-  if (!state) return EINVAL;
-  out.states.push_back({to_value(entry.ev), *state});
-  return 0;
+  const auto state = to_ev_state(entry.state).value_or(node::EvState::unknown);
+  out.states.push_back({to_value(entry.ev), sensible ? state : node::EvState::unknown});
 }
 
 int answer_states(const node::EvProfile& profile, mrc_ctl_ev_profile_attr& attr) {
@@ -66,9 +66,7 @@ int read_ev_op(const mrc_ctl_ev_profile_attr& attr, const node::ProfileLimits& l
   if (is_query(op)) return 0;
   if (op != MRC_CTL_EV_OP_REPLACE_EV && op != MRC_CTL_EV_OP_MODIFY_EV_STATE) return EINVAL;
   if (const int error = check_entries(attr, limits); error != 0) return error;
-  for (int i = 0; i < attr.ev_op.entry_count; ++i) {
-    if (const int error = read_entry(attr.ev_op.entries[i], op, out); error != 0) return error;
-  }
+  for (int i = 0; i < attr.ev_op.entry_count; ++i) read_entry(attr.ev_op.entries[i], op, out);
   return 0;
 }
 

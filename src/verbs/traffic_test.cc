@@ -157,7 +157,9 @@ TEST_F(ConnectedVerbs, OverrunIsTold) {
   ibv_ack_async_event(&event);
   std::array<ibv_wc, 80> wc;
   EXPECT_EQ(ibv_poll_cq(cq, 80, wc.data()), 64);
+  errno = 0;
   EXPECT_EQ(ibv_poll_cq(cq, 1, wc.data()), -1);
+  EXPECT_EQ(errno, EOVERFLOW);
 }
 
 class BuiltWork : public ConnectedVerbs {
