@@ -120,6 +120,15 @@ int serve(Options o) {
   return 0;
 }
 
+/// "0660" as the number that it is. Anything else would let nobody in, or everybody.
+std::string octal_mode(const std::string& text) {
+  char* end = nullptr;
+  const unsigned long mode = std::strtoul(text.c_str(), &end, 8);
+  if (text.empty() || *end != '\0' || mode > 0777)
+    throw CLI::ValidationError("'" + text + "' is no mode in octal, such as 0660");
+  return std::to_string(mode);
+}
+
 int fill_defaults(Options& o) {
   if (o.settings.socket.empty()) {
     auto socket = node::own_daemon_socket();
@@ -143,8 +152,7 @@ int main(int argc, char** argv) {
                  "@NAME: for this network namespace alone, without a file")
       ->type_name("PATH");
   app.add_option("--socket-mode", o.settings.socket_mode, "who may connect, in octal (0666)")
-      ->transform(
-          [](const std::string& text) { return std::to_string(std::strtoul(text.c_str(), nullptr, 8)); })
+      ->transform(octal_mode)
       ->type_name("MODE");
   app.add_option("--state", o.settings.state_file, "the file that keeps profiles across restarts")
       ->type_name("PATH");

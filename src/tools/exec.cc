@@ -75,8 +75,11 @@ Run exec(CLI::App& app) {
       ->type_name("LIST");
   app.add_option("--spray-unit", options->spray_unit,
                  "packets in a row on one path; 1 is the conformant mode, 0 as many as one send carries")
-      ->type_name("N");
-  app.add_option("--udp-port", options->udp_port, "instead of 4791")->type_name("PORT");
+      ->type_name("N")
+      ->check(CLI::Range(0, 64).description(""));
+  app.add_option("--udp-port", options->udp_port, "instead of 4791")
+      ->type_name("PORT")
+      ->check(CLI::Range(1, 65535).description(""));
   app.add_flag("--preload", options->preload,
                "also preload, for a program that has the library's path built in");
   app.add_option("command", options->command, "after --, with its own options")

@@ -54,6 +54,9 @@ int run_perf(const PerfOptions& o) {
   if (o.latency && o.size == 0) return complain({EINVAL, "a ping-pong needs at least one byte"});
   if (o.rate != 0 && (o.latency || o.verify))
     return complain({EINVAL, "--rate is for writes in a stream: not with --latency or --verify"});
+  if (o.latency && (o.verify || o.qps > 1))
+    return complain(
+        {EINVAL, "--latency is one write at a time on one queue pair: not with --verify or --qps"});
   if (o.local) return run_local(o);
   if (!o.connect.empty()) return measure(o);
   const auto served = perf_serve(o);

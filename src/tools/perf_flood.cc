@@ -47,6 +47,13 @@ void rest() {
   ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kTick, nullptr);
 }
 
+/// A quarter of the queue; but what is long takes its time, and a short run must see some of it done.
+std::uint32_t writes_per_completion(const PerfOptions& o) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+  const std::uint64_t most = kMostBytes / std::max<std::uint64_t>(o.size, 1);
+  return std::max(1u, static_cast<std::uint32_t>(std::min<std::uint64_t>(o.depth / 4, most)));
+}
+
 /// Posts on one QP: how far it is, and how many of its writes a completion stands for.
 struct Lane {
   std::uint32_t posted = 0, in_flight = 0;
@@ -55,7 +62,7 @@ struct Lane {
 class Flood {
  public:
   explicit Flood(PerfSide& side)
-      : side_(side), o_(side.options()), every_(std::max(1u, o_.depth / 4)), lanes_(o_.qps) {}
+      : side_(side), o_(side.options()), every_(writes_per_completion(o_)), lanes_(o_.qps) {}
 
   Status run(PerfResult& r);
 
@@ -136,7 +143,9 @@ Status Flood::run(PerfResult& r) {
     if (n == 0) rest();
   }
   r.writes = o_.size == 0 ? r.writes : r.bytes / o_.size;
-  return Done{};
+  if (r.writes > 0) return Done{};
+  return Error{ETIMEDOUT,
+               "no write was done when the time was over: give it more --seconds, or a smaller --size"};
 }
 
 }  // namespace

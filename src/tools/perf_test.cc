@@ -53,10 +53,23 @@ TEST_F(Perf, ARateIsNotExceeded) {
   EXPECT_LE(figure.value("gbps", 1.0), 0.0102);  // and the first write, which is due at once
 }
 
+TEST_F(Perf, NothingDoneIsNoFigure) {
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18813", "--seconds", "0.01", "--size", "512M",
+                             "--depth", "1", "--json"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_EQ(o.out, "");
+  EXPECT_NE(o.err.find("give it more --seconds, or a smaller --size"), std::string::npos) << o.err;
+}
+
 TEST_F(Perf, NonsenseIsRefusedWithASentence) {
   EXPECT_NE(run_mrc({"perf"}).err.find("--listen ADDRESS"), std::string::npos);
   EXPECT_NE(run_mrc({"perf", "--local", "--rate", "10M", "--verify"}).err.find("--rate"), std::string::npos);
   EXPECT_NE(run_mrc({"perf", "--local", "--rate", "fast"}).status, 0);
+  for (const char* option : {"--verify", "--qps=2"}) {  // not taken and left out
+    const Outcome ping = run_mrc({"perf", "--local", "--latency", option});
+    EXPECT_EQ(ping.status, 1) << option;
+    EXPECT_NE(ping.err.find("--latency is one write at a time"), std::string::npos) << ping.err;
+  }
   const Outcome o = run_mrc({"perf", "--listen", "192.0.2.1"});
   EXPECT_EQ(o.status, 1);
   EXPECT_NE(o.err.find("no interface of this host has the address 192.0.2.1"), std::string::npos) << o.err;

@@ -63,7 +63,8 @@ class Help(unittest.TestCase):
         self.assertGreater(self.walk([]), 40)
 
     def test_nonsense_is_wrong_usage(self):
-        for words in (["frobnicate"], ["lab", "frobnicate"], ["version", "--frobnicate"], ["topo"], ["perf", "--size", "x"]):
+        for words in (["frobnicate"], ["lab", "frobnicate"], ["version", "--frobnicate"], ["topo"], ["perf", "--size", "x"],
+                      ["exec", "--udp-port", "70000", "--", "true"], ["exec", "--spray-unit", "65", "--", "true"]):
             with self.subTest(" ".join(words)):
                 done = subprocess.run(["mrc", *words], env=ENV, capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 2)

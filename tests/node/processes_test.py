@@ -176,6 +176,10 @@ class Node(NodeCase):
         second = subprocess.run([MRCD, "--foreground"], env=self.environment, capture_output=True, text=True, timeout=SECONDS)
         self.assertEqual(second.returncode, 1)
         self.assertIn("another mrcd listens", second.stderr)
+        for mode in ("rw", "9", "0660x", "10000", "-1"):
+            wrong = subprocess.run([MRCD, "--foreground", "--socket-mode", mode], env=self.environment, capture_output=True, text=True, timeout=SECONDS)
+            self.assertNotEqual(wrong.returncode, 0, mode)
+            self.assertIn("no mode in octal", wrong.stderr, mode)
         bad = self.folder / "bad.toml"
         bad.write_text('[ev.1]\nmode = "wild"\ncount = 1\n')
         self.assertIn("ev.1: mode must be auto, explicit or generated", self.ctl("profiles", "create", str(bad), wrong=True))
