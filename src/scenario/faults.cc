@@ -92,26 +92,26 @@ Result<std::vector<sim::Fault>> faults_of(const FaultSpec& f, const topo::Topolo
 
 Result<std::vector<sim::Stroke>> make_strokes(const Scenario& s, const topo::Topology& topology,
                                               std::vector<Mark>& marks) {
-  std::vector<sim::Stroke> all;
+  std::vector<sim::Spell> all;
   Prng prng(s.world.hosts.seed ^ 0x6661756c74ull);
   for (const FaultSpec& f : s.faults) {
     auto faults = faults_of(f, topology, prng, marks);
     if (!faults) return faults.error();
-    auto strokes = sim::plan_faults(topology, *faults);
-    if (!strokes) return Error{EINVAL, f.place + ": " + strokes.error().what};
-    all.insert(all.end(), strokes->begin(), strokes->end());
+    auto spells = sim::plan_spells(topology, *faults);
+    if (!spells) return Error{EINVAL, f.place + ": " + spells.error().what};
+    all.insert(all.end(), spells->begin(), spells->end());
   }
-  const auto random = sim::random_faults(topology, s.fault_rates);
-  all.insert(all.end(), random.begin(), random.end());
-  for (const sim::Stroke& stroke : random) {
+  const auto random = sim::random_spells(topology, s.fault_rates);
+  if (!random) return Error{EINVAL, s.file + ": " + random.error().what};
+  all.insert(all.end(), random->begin(), random->end());
+  for (const sim::Spell& spell : *random) {
     if (marks.size() >= kMostMarks) break;
-    if (stroke.hop.direction == topo::Direction::down) continue;
-    const bool up = stroke.what == sim::Stroke::What::up;
-    marks.push_back({stroke.when, topology.name(stroke.hop.link) + (up ? " healed" : " down")});
+    if (spell.hop.direction == topo::Direction::down) continue;
+    marks.push_back({spell.at, topology.name(spell.hop.link) + " down"});
+    if (spell.until != sim::kNeverPs)
+      marks.push_back({spell.until, topology.name(spell.hop.link) + " healed"});
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const sim::Stroke& a, const sim::Stroke& b) { return a.when < b.when; });
-  return all;
+  return sim::strokes_of(all);
 }
 
 }  // namespace mrc::scenario

@@ -14,7 +14,6 @@ namespace {
 using topo::Direction;
 using topo::Hop;
 using topo::LinkId;
-using What = Stroke::What;
 
 void both_ways(LinkId link, std::vector<Hop>& out) {
   out.push_back({link, Direction::up});
@@ -56,25 +55,6 @@ std::vector<Hop> hops_of(const topo::Topology& topo, const std::string& target) 
   return out;
 }
 
-Stroke strike(const Fault& f, Hop hop, Ps when) {
-  switch (f.kind) {
-    case FaultKind::down: return {when, hop, What::down, 0};
-    case FaultKind::black_hole:
-    case FaultKind::one_way: return {when, hop, What::black_hole, 0};
-    case FaultKind::lossy: return {when, hop, What::loss, f.amount};
-    case FaultKind::slow: break;
-  }
-  return {when, hop, What::rate, f.amount};
-}
-
-Stroke heal(const Fault& f, Hop hop, Ps when) {
-  switch (f.kind) {
-    case FaultKind::lossy: return {when, hop, What::loss, 0};
-    case FaultKind::slow: return {when, hop, What::rate, 1};
-    default: return {when, hop, What::up, 0};
-  }
-}
-
 std::string wrong_with(const Fault& f) {
   if (f.until <= f.at) return "ends before it begins; 'until' must be later than 'at'";
   if (f.times > 1 && f.every == 0) return "strikes several times at once; say how often with 'every'";
@@ -90,8 +70,8 @@ std::string wrong_with(const Fault& f) {
 
 }  // namespace
 
-Result<std::vector<Stroke>> plan_faults(const topo::Topology& topo, const std::vector<Fault>& faults) {
-  std::vector<Stroke> out;
+Result<std::vector<Spell>> plan_spells(const topo::Topology& topo, const std::vector<Fault>& faults) {
+  std::vector<Spell> out;
   for (const Fault& f : faults) {
     if (const std::string wrong = wrong_with(f); !wrong.empty())
       return Error{EINVAL, "fault at '" + f.target + "' " + wrong};
@@ -105,21 +85,26 @@ Result<std::vector<Stroke>> plan_faults(const topo::Topology& topo, const std::v
     if (f.kind == FaultKind::one_way && hops.size() != 1)
       return Error{EINVAL, "one-way fault at '" + f.target + "', which has no direction; name one as " +
                                topo.name(hops[0])};
+    if (static_cast<double>(out.size()) + static_cast<double>(f.times) * static_cast<double>(hops.size()) >
+        kMostSpells)
+      return Error{EINVAL, "fault at '" + f.target + "' strikes more than 5 million times; lower 'times'"};
     for (std::uint32_t n = 0; n < f.times; ++n) {
-      for (const Hop hop : hops) {
-        out.push_back(strike(f, hop, f.at + n * f.every));
-        if (f.until != kNeverPs) out.push_back(heal(f, hop, f.until + n * f.every));
-      }
+      const Ps later = n * f.every;
+      for (const Hop hop : hops)
+        out.push_back(
+            {hop, f.kind, f.amount, f.at + later, f.until == kNeverPs ? kNeverPs : f.until + later});
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const Stroke& a, const Stroke& b) { return a.when < b.when; });
   return out;
 }
 
-std::vector<Stroke> random_faults(const topo::Topology& topo, const FaultRates& rates) {
-  std::vector<Stroke> out;
+Result<std::vector<Spell>> random_spells(const topo::Topology& topo, const FaultRates& rates) {
+  std::vector<Spell> out;
   Prng prng(rates.seed);
   const double hours = seconds(rates.over) / 3600;
+  const double expected = (rates.flaps_per_link_hour + rates.failures_per_link_hour) * topo.links() * hours;
+  if (2 * expected > kMostSpells)
+    return Error{EINVAL, "random_faults would strike more than 2 million times; lower its rates or 'over'"};
   const auto draw = [&](double per_link_hour, Ps length) {
     // Over all links the time to the next event is exponential; which link it hits is uniform.
     const double rate = per_link_hour * topo.links();
@@ -130,16 +115,19 @@ std::vector<Stroke> random_faults(const topo::Topology& topo, const FaultRates& 
       const auto when = static_cast<Ps>(t * 3600 * static_cast<double>(kPsPerSecond));
       std::vector<Hop> hops;
       both_ways(LinkId(prng.below(topo.links())), hops);
-      for (const Hop hop : hops) {
-        out.push_back({when, hop, What::down, 0});
-        if (length > 0) out.push_back({when + length, hop, What::up, 0});
-      }
+      for (const Hop hop : hops)
+        out.push_back({hop, FaultKind::down, 0, when, length > 0 ? when + length : kNeverPs});
     }
   };
   draw(rates.flaps_per_link_hour, std::max<Ps>(rates.flap_length, 1));
   draw(rates.failures_per_link_hour, 0);
-  std::stable_sort(out.begin(), out.end(), [](const Stroke& a, const Stroke& b) { return a.when < b.when; });
   return out;
+}
+
+Result<std::vector<Stroke>> plan_faults(const topo::Topology& topo, const std::vector<Fault>& faults) {
+  const auto spells = plan_spells(topo, faults);
+  if (!spells) return spells.error();
+  return strokes_of(*spells);
 }
 
 }  // namespace mrc::sim

@@ -51,8 +51,26 @@ struct Stroke {
   bool seen() const { return what == What::up || what == What::down; }
 };
 
+/// One direction that something is wrong with, for a while.
+struct Spell {
+  topo::Hop hop;
+  FaultKind kind = FaultKind::down;
+  double amount = 0;
+  Ps at = 0;
+  Ps until = kNeverPs;
+};
+
+/// More would be a slip in a rate or a count, not an experiment.
+inline constexpr double kMostSpells = 5e6;
+
 /// Refuses targets that do not exist and times that make no sense, with a sentence.
+Result<std::vector<Spell>> plan_spells(const topo::Topology& topo, const std::vector<Fault>& faults);
+Result<std::vector<Spell>> random_spells(const topo::Topology& topo, const FaultRates& rates);
+
+/// What links do in all these spells, in order of time. Where spells of a direction overlap, it is as bad as
+/// the worst of them, and well when the last of them is over.
+std::vector<Stroke> strokes_of(const std::vector<Spell>& spells);
+
 Result<std::vector<Stroke>> plan_faults(const topo::Topology& topo, const std::vector<Fault>& faults);
-std::vector<Stroke> random_faults(const topo::Topology& topo, const FaultRates& rates);
 
 }  // namespace mrc::sim
