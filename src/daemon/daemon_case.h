@@ -69,9 +69,11 @@ inline Hello two_ports() {
 
 /// A process of the node, without a NIC.
 struct Process final : Member, ProfileListener {
-  explicit Process(const Mrcd& mrcd, Hello hello = two_ports(), Duration news_interval = 1s)
+  explicit Process(const Mrcd& mrcd, Hello hello = two_ports(), Duration news_interval = 1s,
+                   Duration call_timeout = 20s)
       : hello_(std::move(hello)),
-        profiles(mrcd.settings.socket, *this, {.call_timeout = 20s, .news_interval = news_interval}) {
+        profiles(mrcd.settings.socket, *this,
+                 {.call_timeout = call_timeout, .news_interval = news_interval}) {
     const auto started = profiles.start();
     if (!started) ADD_FAILURE() << started.error().what;
     profiles.listen(this);

@@ -121,6 +121,18 @@ TEST_F(DaemonTest, ARestartLosesNothing) {  // MRC-NODE-003
   controller.profiles.unsubscribe(&events);
 }
 
+TEST_F(DaemonTest, WhoAsksWhileMrcdIsAwayHearsThatAndNoProfile) {
+  Process controller(mrcd, two_ports(), 1s, 50ms);
+  make_profile(controller, 9);
+  ASSERT_TRUE(controller.profiles.ask_ev(9));
+  mrcd.stop();
+  EXPECT_EQ(controller.profiles.ask_ev(9).error().code, EAGAIN);
+  EXPECT_EQ(controller.profiles.ask_cc(3).error().code, EAGAIN);
+  EXPECT_EQ(controller.profiles.ask_format(5).error().code, EAGAIN);
+  EXPECT_EQ(controller.profiles.ask_free_evs().error().code, EAGAIN);
+  mrcd.start();
+}
+
 TEST_F(DaemonTest, DenialsMissedWhileAwayAreHeard) {
   Process application(mrcd);
   {
@@ -198,7 +210,8 @@ TEST_F(DaemonTest, CountersOfProcessesThatEndedStay) {
   ASSERT_TRUE(client->subscribe(static_cast<std::uint32_t>(EventKind::process_left)));
   {
     const Process goes(mrcd);
-    ASSERT_TRUE(client->snapshot(true));  // its counters were heard: what it says at the end may come too late
+    ASSERT_TRUE(
+        client->snapshot(true));  // its counters were heard: what it says at the end may come too late
   }
   ASSERT_TRUE(client->next_event(20s));
   const auto snapshot = client->snapshot(false);

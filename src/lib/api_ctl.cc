@@ -12,14 +12,16 @@ namespace {
 
 const char* algorithms[] = {mrc::engine::kNsccName, mrc::engine::kConstantName, nullptr};
 
-void fill(Device& device, mrc_ctl_device_attr& attr) {
+int fill(Device& device, mrc_ctl_device_attr& attr) {
+  const auto free_evs = device.profiles().ask_free_evs();
+  if (!free_evs) return free_evs.error().code;
   const auto& limits = device.profiles().limits();
   attr = {};
   attr.mrc_ctl_protocol_version = MRC_CTL_PROTOCOL_VERSION_1;
   attr.ev.ev_max_fmt_profiles = limits.formats;
   attr.ev.ev_max_profiles = limits.ev_profiles;
   attr.ev.ev_max_count = limits.evs;
-  attr.ev.ev_free_count = device.profiles().free_evs();
+  attr.ev.ev_free_count = *free_evs;
   attr.ev.ev_max_count_profile = limits.evs_per_profile;
   attr.ev.ev_count_align = limits.ev_count_align;
   attr.ev.ev_max_width = 8 * mrc::node::kEvBytes;
@@ -31,6 +33,7 @@ void fill(Device& device, mrc_ctl_device_attr& attr) {
   attr.phy_port_mask = mrc::PortMask::first(static_cast<int>(device.config().ports.size())).bits();
   attr.opt_attr =
       MRC_CTL_OPT_CAP_EV_EVENT | MRC_CTL_OPT_CAP_EV_EVENT_PRECISE_DROP_CNT | MRC_CTL_OPT_CAP_EP_OP_EV_PROBE;
+  return 0;
 }
 
 bool has_port(const mrc_context& context, std::uint8_t port) {
@@ -51,8 +54,8 @@ int mrc_ctl_query_device_ex(ibv_context* context, mrc_context* mcontext, mrc_ctl
     *attr = {};
     return 0;
   }
-  fill(mcontext != nullptr ? *mcontext->device : *soft->device(), *attr);
-  return 0;
+  const int error = fill(mcontext != nullptr ? *mcontext->device : *soft->device(), *attr);
+  return error != 0 ? fail(error) : 0;
 }
 
 int mrc_ctl_query_device(ibv_context* context, mrc_ctl_device_attr* attr) {

@@ -64,7 +64,9 @@ int mrc_ctl_modify_cc_profile(mrc_context* context, uint64_t id, mrc_ctl_cc_prof
 int mrc_ctl_query_cc_profile(mrc_context* context, uint64_t id, mrc_ctl_cc_profile_attr* attr, int mask) {
   if (const int error = check_call(context, attr, mask); error != 0) return fail(error);
   if (id == 0) return fail(EINVAL);
-  write(context->device->profiles().cc(id), mask, *attr);
+  const auto profile = context->device->profiles().ask_cc(id);
+  if (!profile) return fail(profile.error().code);
+  write(*profile, mask, *attr);
   return 0;
 }
 

@@ -79,7 +79,9 @@ int mrc_ctl_modify_ev_profile(mrc_context* context, uint64_t id, mrc_ctl_ev_prof
     return fail(outcome.error);
   }
   const bool operated = change.fields || !change.replaces.empty() || !change.states.empty();
-  const int error = operated ? 0 : answer(profiles.ev(id), profiles.limits(), mask, *attr);
+  if (operated || (mask & kOperations) == 0) return 0;
+  const auto profile = profiles.ask_ev(id);
+  const int error = profile ? answer(*profile, profiles.limits(), mask, *attr) : profile.error().code;
   return error != 0 ? fail(error) : 0;
 }
 
@@ -87,9 +89,10 @@ int mrc_ctl_query_ev_profile(mrc_context* context, uint64_t id, mrc_ctl_ev_profi
   if (const int error = check_call(context, attr, mask); error != 0) return fail(error);
   if (id == 0) return fail(EINVAL);
   auto& profiles = context->device->profiles();
-  const auto profile = profiles.ev(id);
-  write_attributes(profile, mask, *attr);
-  const int error = answer(profile, profiles.limits(), mask, *attr);
+  const auto profile = profiles.ask_ev(id);
+  if (!profile) return fail(profile.error().code);
+  write_attributes(*profile, mask, *attr);
+  const int error = answer(*profile, profiles.limits(), mask, *attr);
   return error != 0 ? fail(error) : 0;
 }
 

@@ -78,7 +78,9 @@ int mrc_ctl_modify_ev_fmt_profile(mrc_context* context, uint64_t id, mrc_ctl_ev_
   if (const int error = to_change(*attr, mask, profiles.limits(), change); error != 0) return fail(error);
   if (const int error = profiles.modify_format(id, change); error != 0) return fail(error);
   const bool asks = (mask & MRC_CTL_EV_FMT_PROFILE_OP) != 0 && !change.widths;
-  const int error = asks ? write_fields(profiles.format(id), *attr) : 0;
+  if (!asks) return 0;
+  const auto profile = profiles.ask_format(id);
+  const int error = profile ? write_fields(*profile, *attr) : profile.error().code;
   return error != 0 ? fail(error) : 0;
 }
 
@@ -89,7 +91,8 @@ int mrc_ctl_query_ev_fmt_profile(mrc_context* context, uint64_t id, mrc_ctl_ev_f
   if ((mask & MRC_CTL_EV_FMT_PROFILE_OP) != 0 && attr->ev_fmt_op.op != MRC_CTL_EV_FMT_OP_QUERY_FIELDS) {
     return fail(EINVAL);
   }
-  const int error = write(context->device->profiles().format(id), mask, *attr);
+  const auto profile = context->device->profiles().ask_format(id);
+  const int error = profile ? write(*profile, mask, *attr) : profile.error().code;
   return error != 0 ? fail(error) : 0;
 }
 

@@ -53,6 +53,11 @@ class ProfileStore {
   virtual FormatProfile format(std::uint64_t id) const = 0;
   virtual EvProfile ev(std::uint64_t id) const = 0;
   virtual CcProfile cc(std::uint64_t id) const = 0;
+  /// The same for who must know whether it is the store that says so. EAGAIN: the store is away.
+  virtual Result<std::uint32_t> ask_free_evs() const { return free_evs(); }
+  virtual Result<FormatProfile> ask_format(std::uint64_t id) const { return format(id); }
+  virtual Result<EvProfile> ask_ev(std::uint64_t id) const { return ev(id); }
+  virtual Result<CcProfile> ask_cc(std::uint64_t id) const { return cc(id); }
 
   // For QPs: a profile that is ONLINE, until it is released. EINVAL when it is not.
   virtual Result<EvSet> acquire_ev(std::uint64_t id) = 0;

@@ -52,6 +52,16 @@ Outcome RemoteProfiles::command(const Body& body) const {
   return outcome.error == 0 ? outcome_of(link_.call(body, kFail)) : outcome;
 }
 
+/// A question, and the one kind of answer that is one.
+template <class Wanted>
+Result<Wanted> RemoteProfiles::ask(const Body& question) const {
+  auto answer = link_.call(question);
+  if (!answer) return answer.error();
+  auto* wanted = std::get_if<Wanted>(&*answer);
+  if (wanted == nullptr) return refusal_of(answer);
+  return std::move(*wanted);
+}
+
 int RemoteProfiles::modify_format(std::uint64_t id, const FormatChange& change) {
   return command(ModifyFormat{id, change}).error;
 }
@@ -66,28 +76,28 @@ int RemoteProfiles::modify_cc(std::uint64_t id, const CcChange& change) {
 
 int RemoteProfiles::set_port(PortId port, bool enabled) { return command(SetPort{port, enabled}).error; }
 
-std::uint32_t RemoteProfiles::free_evs() const {
-  const auto answer = link_.call(GetProfiles{});
-  const auto* are = answer ? std::get_if<ProfilesAre>(&*answer) : nullptr;
-  return are != nullptr ? are->free_evs : 0;
+Result<std::uint32_t> RemoteProfiles::ask_free_evs() const {
+  const auto are = ask<ProfilesAre>(GetProfiles{});
+  if (!are) return are.error();
+  return are->free_evs;
 }
 
-FormatProfile RemoteProfiles::format(std::uint64_t id) const {
-  const auto answer = link_.call(GetFormat{id});
-  const auto* is = answer ? std::get_if<FormatIs>(&*answer) : nullptr;
-  return is != nullptr ? is->profile : FormatProfile{};
+Result<FormatProfile> RemoteProfiles::ask_format(std::uint64_t id) const {
+  auto is = ask<FormatIs>(GetFormat{id});
+  if (!is) return is.error();
+  return std::move(is->profile);
 }
 
-EvProfile RemoteProfiles::ev(std::uint64_t id) const {
-  const auto answer = link_.call(GetEv{id});
-  const auto* is = answer ? std::get_if<EvIs>(&*answer) : nullptr;
-  return is != nullptr ? is->profile : EvProfile{};
+Result<EvProfile> RemoteProfiles::ask_ev(std::uint64_t id) const {
+  auto is = ask<EvIs>(GetEv{id});
+  if (!is) return is.error();
+  return std::move(is->profile);
 }
 
-CcProfile RemoteProfiles::cc(std::uint64_t id) const {
-  const auto answer = link_.call(GetCc{id});
-  const auto* is = answer ? std::get_if<CcIs>(&*answer) : nullptr;
-  return is != nullptr ? is->profile : CcProfile{};
+Result<CcProfile> RemoteProfiles::ask_cc(std::uint64_t id) const {
+  auto is = ask<CcIs>(GetCc{id});
+  if (!is) return is.error();
+  return std::move(is->profile);
 }
 
 /// While mrcd is away another QP may have what one of this process holds already.

@@ -38,13 +38,17 @@ class RemoteProfiles final : public ProfileStore, private DaemonLink::Owner {
   bool connected() const { return link_.connected(); }
 
   const ProfileLimits& limits() const override { return limits_; }
-  std::uint32_t free_evs() const override;
+  std::uint32_t free_evs() const override { return value_of(ask_free_evs()); }
   int modify_format(std::uint64_t id, const FormatChange& change) override;
   Outcome modify_ev(std::uint64_t id, const EvChange& change) override;
   int modify_cc(std::uint64_t id, const CcChange& change) override;
-  FormatProfile format(std::uint64_t id) const override;
-  EvProfile ev(std::uint64_t id) const override;
-  CcProfile cc(std::uint64_t id) const override;
+  FormatProfile format(std::uint64_t id) const override { return value_of(ask_format(id)); }
+  EvProfile ev(std::uint64_t id) const override { return value_of(ask_ev(id)); }
+  CcProfile cc(std::uint64_t id) const override { return value_of(ask_cc(id)); }
+  Result<std::uint32_t> ask_free_evs() const override;
+  Result<FormatProfile> ask_format(std::uint64_t id) const override;
+  Result<EvProfile> ask_ev(std::uint64_t id) const override;
+  Result<CcProfile> ask_cc(std::uint64_t id) const override;
   Result<EvSet> acquire_ev(std::uint64_t id) override;
   void release_ev(std::uint64_t id) override;
   Result<engine::CcProfile> acquire_cc(std::uint64_t id) override;
@@ -66,6 +70,13 @@ class RemoteProfiles final : public ProfileStore, private DaemonLink::Owner {
   void after_fork_in_child();
 
  private:
+  template <class Wanted>
+  Result<Wanted> ask(const Body& question) const;
+  template <class Value>
+  static Value value_of(Result<Value> result) {
+    return result ? *std::move(result) : Value{};
+  }
+
   /// What QPs of this process hold of one profile. While they do, the controller can change only denials of
   /// it, so the copy is as good as mrcd's.
   struct HeldEvs {
