@@ -1,7 +1,11 @@
 // A scenario's run: figures, expectations, files of rows; the same on any number of threads.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -107,6 +111,14 @@ from = "120us"
   EXPECT_EQ(ran.outcome.marks.size(), 1u);
 }
 
+TEST(Outcome, WhatRepeatsForEverIsStoppedByItsTime) {
+  const Ran ran = run_text(
+      "[topology]\nt0 = 2\nt1 = 2\nhosts_per_t0 = 2\n[limits]\ntime = \"20us\"\n[[job]]\n"
+      "kind = \"permutation\"\nbytes = 1000\niterations = 4000000000\n");
+  EXPECT_TRUE(ran.outcome.stopped_by_time);
+  EXPECT_EQ(ran.prepared->bytes, 0u) << "nobody knows how long it would take";
+}
+
 TEST(Outcome, ExpectationsAreMetOrNot) {
   const Ran ran = run_text(kPair + R"(
 [[expect]]
@@ -171,6 +183,16 @@ TEST(Files, AreWholeOrNotThere) {
   EXPECT_THAT(can_write("/nowhere/at/all.csv").error().what, HasSubstr("there is no directory /nowhere/at"));
   EXPECT_FALSE(can_write(::testing::TempDir()));
   EXPECT_FALSE(write_file("/nowhere/at/all.csv", "x"));
+  const std::string pipe = ::testing::TempDir() + "outcome_test.fifo";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int end = open(pipe.c_str(), O_RDWR);
+  EXPECT_TRUE(can_write(pipe));
+  EXPECT_TRUE(write_file(pipe, "abc"));
+  char text[4] = {};
+  EXPECT_EQ(read(end, text, 3), 3);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << "/dev/null must not become a file either";
+  close(end);
+  std::remove(pipe.c_str());
 }
 
 }  // namespace

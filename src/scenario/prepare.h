@@ -21,7 +21,7 @@ struct Prepared {
   topo::Topology topology;
   std::unique_ptr<sim::Ensemble> load;
   sim::WorldSettings world;
-  std::uint64_t bytes = 0;  // that all jobs together move; 0: streams without end
+  std::uint64_t bytes = 0;  // that all jobs together move; 0: one of them has no end in sight
   std::vector<Mark> marks;  // at most some dozens
 };
 
