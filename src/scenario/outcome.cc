@@ -144,11 +144,7 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   if (!out.here) return out;
   out.flows = world.flows();
   out.summary = sim::summarise(world, out.flows, sim::cost_so_far());
-  // On several ranks each knows its own part of the program only.
-  if (prepared.world.ranks == nullptr)
-    out.unfinished = prepared.load->unfinished();
-  else if (out.summary.unfinished > 0)
-    out.unfinished = "not all messages arrived";
+  out.unfinished = prepared.load->unfinished();
   out.samples = series.samples();
   out.marks = prepared.marks;
   out.busiest = link_figures(world, out.summary.end, false);

@@ -106,4 +106,14 @@ std::string CmWorkload::unfinished() const {
          " connections did not finish, the first at line " + std::to_string(file_.connections[first].line);
 }
 
+std::vector<std::uint64_t> CmWorkload::standing(Host host) const {
+  std::vector<std::uint64_t> out;
+  for (const std::uint32_t i : by_source_[host]) out.push_back(done_[i]);
+  return out;
+}
+
+void CmWorkload::adopt(Host host, std::span<const std::uint64_t> standing) {
+  for (std::size_t i = 0; i < standing.size(); ++i) done_[by_source_[host][i]] = standing[i] != 0;
+}
+
 }  // namespace mrc::sim

@@ -24,6 +24,8 @@ class CmWorkload final : public Workload {
   void on_timer(Host host, std::uint64_t token, Actions& actions) override;
   void on_signal(Host host, std::uint64_t word, Actions& actions) override;
   std::string unfinished() const override;
+  std::vector<std::uint64_t> standing(Host host) const override;
+  void adopt(Host host, std::span<const std::uint64_t> standing) override;
 
  private:
   struct Trigger {

@@ -63,7 +63,7 @@ LinkFigures figures(std::uint32_t hop, const fabric::Link& link) {
 
 Elsewhere::Elsewhere(const topo::Topology& topo, const LinkPlan& plan, Ranks& ranks,
                      const std::vector<std::unique_ptr<ProgramHost>>& hosts,
-                     const std::vector<std::unique_ptr<SwitchNode>>& switches) {
+                     const std::vector<std::unique_ptr<SwitchNode>>& switches, Workload& workload) {
   Writer out;
   if (ranks.rank() != 0) {
     std::uint64_t count = 0;
@@ -76,6 +76,7 @@ Elsewhere::Elsewhere(const topo::Topology& topo, const LinkPlan& plan, Ranks& ra
       out.put(hosts[h]->log().sent);
       out.put(hosts[h]->log().received);
       out.put(hosts[h]->qp_counts());
+      out.put(workload.takes_part(h) ? workload.standing(h) : std::vector<std::uint64_t>());
       for (topo::Plane p = 0; p < topo.planes(); ++p)
         links.push_back(
             figures(wire_from(topo, {topo::host_node(topo::HostId(h)), p}).hop, hosts[h]->port(p)));
@@ -88,10 +89,11 @@ Elsewhere::Elsewhere(const topo::Topology& topo, const LinkPlan& plan, Ranks& ra
     out.put(links);
   }
   const auto all = ranks.gather(out.bytes);
-  for (std::size_t r = 1; r < all.size(); ++r) take(all[r], topo, plan);
+  for (std::size_t r = 1; r < all.size(); ++r) take(all[r], topo, plan, workload);
 }
 
-void Elsewhere::take(const Ranks::Bytes& bytes, const topo::Topology& topo, const LinkPlan& plan) {
+void Elsewhere::take(const Ranks::Bytes& bytes, const topo::Topology& topo, const LinkPlan& plan,
+                     Workload& workload) {
   Reader in(bytes);
   for (auto count = in.get<std::uint64_t>(); count > 0; --count) {
     const Host host = in.get<Host>();
@@ -99,6 +101,8 @@ void Elsewhere::take(const Ranks::Bytes& bytes, const topo::Topology& topo, cons
     log.sent = in.get_all<SentRecord>();
     log.received = in.get_all<ReceivedRecord>();
     qps_[host] = in.get_all<QpCount>();
+    const auto standing = in.get_all<std::uint64_t>();
+    if (workload.takes_part(host)) workload.adopt(host, standing);
   }
   for (const LinkFigures& f : in.get_all<LinkFigures>()) {
     const topo::Hop hop = topo::hop_at(f.hop);

@@ -17,14 +17,14 @@ class Elsewhere {
   /// Collective. Nodes that are null here live in another process.
   Elsewhere(const topo::Topology& topo, const LinkPlan& plan, Ranks& ranks,
             const std::vector<std::unique_ptr<ProgramHost>>& hosts,
-            const std::vector<std::unique_ptr<SwitchNode>>& switches);
+            const std::vector<std::unique_ptr<SwitchNode>>& switches, Workload& workload);
 
   const HostLog& log(Host host) const { return logs_.at(host); }
   const std::vector<QpCount>& qp_counts(Host host) const { return qps_.at(host); }
   const fabric::Link& link(topo::Hop hop) const { return links_.at(hop.index()); }
 
  private:
-  void take(const Ranks::Bytes& bytes, const topo::Topology& topo, const LinkPlan& plan);
+  void take(const Ranks::Bytes& bytes, const topo::Topology& topo, const LinkPlan& plan, Workload& workload);
 
   std::unordered_map<Host, HostLog> logs_;
   std::unordered_map<Host, std::vector<QpCount>> qps_;

@@ -86,4 +86,23 @@ std::string Ensemble::unfinished() const {
   return "";
 }
 
+std::vector<std::uint64_t> Ensemble::standing(Host host) const {
+  std::vector<std::uint64_t> out;  // of each member that is there: how much, and that
+  for (const Member& m : members_) {
+    if (!m.load->takes_part(host)) continue;
+    const auto own = m.load->standing(host);
+    out.push_back(own.size());
+    out.insert(out.end(), own.begin(), own.end());
+  }
+  return out;
+}
+
+void Ensemble::adopt(Host host, std::span<const std::uint64_t> standing) {
+  for (const Member& m : members_) {
+    if (!m.load->takes_part(host)) continue;
+    m.load->adopt(host, standing.subspan(1, standing[0]));
+    standing = standing.subspan(1 + standing[0]);
+  }
+}
+
 }  // namespace mrc::sim

@@ -89,4 +89,10 @@ std::string GoalWorkload::unfinished() const {
   return "";
 }
 
+std::vector<std::uint64_t> GoalWorkload::standing(Host host) const { return {progress_[host].left}; }
+
+void GoalWorkload::adopt(Host host, std::span<const std::uint64_t> standing) {
+  progress_[host].left = static_cast<std::uint32_t>(standing[0]);
+}
+
 }  // namespace mrc::sim

@@ -23,6 +23,8 @@ class GoalWorkload final : public Workload {
   void on_timer(Host host, std::uint64_t token, Actions& actions) override;
   void on_signal(Host, std::uint64_t, Actions&) override {}
   std::string unfinished() const override;
+  std::vector<std::uint64_t> standing(Host host) const override;
+  void adopt(Host host, std::span<const std::uint64_t> standing) override;
 
  private:
   /// Receives that wait for a message, and messages that wait for a receive, of one peer and tag: never both.

@@ -194,4 +194,15 @@ std::string Job::unfinished() const {
          " stopped in step " + std::to_string(stuck->number);
 }
 
+std::vector<std::uint64_t> Job::standing(Host host) const {
+  const RankState& s = ranks_[rank_of_[host]];
+  return {s.number, static_cast<std::uint64_t>(s.ended)};
+}
+
+void Job::adopt(Host host, std::span<const std::uint64_t> standing) {
+  RankState& s = ranks_[rank_of_[host]];
+  s.number = standing[0];
+  s.ended = static_cast<Ps>(standing[1]);
+}
+
 }  // namespace mrc::sim

@@ -32,6 +32,8 @@ class Job final : public Workload {
   void on_timer(Host host, std::uint64_t token, Actions& actions) override;
   void on_signal(Host, std::uint64_t, Actions&) override {}
   std::string unfinished() const override;
+  std::vector<std::uint64_t> standing(Host host) const override;
+  void adopt(Host host, std::span<const std::uint64_t> standing) override;
 
   const Placement& placement() const { return placement_; }
   /// When the rank's last step ended; kNeverPs while it has not.

@@ -69,10 +69,11 @@ class ThreadRanks final : public Ranks {
 struct Outcome {
   std::vector<Flow> flows;
   Summary summary;
+  std::string unfinished;
 };
 
 /// Sixteen hosts, an incast and a permutation, a lossy cable.
-Outcome run(Ranks* ranks, unsigned threads, Transport transport) {
+Outcome run(Ranks* ranks, unsigned threads, Transport transport, Ps end = kNeverPs) {
   topo::Spec spec;
   spec.planes = 2, spec.tiers = 2, spec.pods = 1;
   spec.t0 = 4, spec.t1 = 4, spec.hosts_per_t0 = 4;
@@ -88,6 +89,7 @@ Outcome run(Ranks* ranks, unsigned threads, Transport transport) {
   WorldSettings settings;
   settings.threads = threads;
   settings.ranks = ranks;
+  settings.end = end;
   settings.hosts.transport = transport;
   settings.strokes = *plan_faults(
       topo,
@@ -98,7 +100,25 @@ Outcome run(Ranks* ranks, unsigned threads, Transport transport) {
   Outcome out;
   out.flows = world.flows();
   out.summary = summarise(world, out.flows, {});
+  out.unfinished = load.unfinished();
   return out;
+}
+
+TEST(Ranks, KnowWhatIsUnfinishedAsOneProcessDoes) {
+  for (const Ps end : {Ps{9'000'000}, Ps{14'000'000}, kNeverPs}) {
+    const std::string one = run(nullptr, 1, Transport::mrc, end).unfinished;
+    EXPECT_EQ(one.empty(), end == kNeverPs) << one;
+    Table table(2);
+    std::string unfinished;
+    std::thread other([&] {
+      ThreadRanks ranks(table, 1);
+      run(&ranks, 1, Transport::mrc, end);
+    });
+    ThreadRanks ranks(table, 0);
+    unfinished = run(&ranks, 1, Transport::mrc, end).unfinished;
+    other.join();
+    EXPECT_EQ(unfinished, one);
+  }
 }
 
 TEST(Ranks, GiveTheSameResultsAsOneProcess) {

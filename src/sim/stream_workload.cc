@@ -45,4 +45,14 @@ std::string StreamWorkload::unfinished() const {
   return "";
 }
 
+std::vector<std::uint64_t> StreamWorkload::standing(Host host) const {
+  std::vector<std::uint64_t> out;
+  for (const std::uint32_t i : by_source_[host]) out.push_back(progress_[i].acknowledged);
+  return out;
+}
+
+void StreamWorkload::adopt(Host host, std::span<const std::uint64_t> standing) {
+  for (std::size_t i = 0; i < standing.size(); ++i) progress_[by_source_[host][i]].acknowledged = standing[i];
+}
+
 }  // namespace mrc::sim

@@ -31,6 +31,8 @@ class StreamWorkload final : public Workload {
   void on_timer(Host, std::uint64_t, Actions&) override {}
   void on_signal(Host, std::uint64_t, Actions&) override {}
   std::string unfinished() const override;
+  std::vector<std::uint64_t> standing(Host host) const override;
+  void adopt(Host host, std::span<const std::uint64_t> standing) override;
 
  private:
   void send(std::uint32_t stream, Actions& actions);

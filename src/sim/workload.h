@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sim/ps.h"
 
@@ -55,6 +57,10 @@ class Workload {
 
   /// After the last event: what should have happened and did not, as a sentence; empty when all is done.
   virtual std::string unfinished() const = 0;
+
+  /// How far a host that takes part has come, as far as unfinished() asks, for another process to adopt().
+  virtual std::vector<std::uint64_t> standing(Host) const { return {}; }
+  virtual void adopt(Host, std::span<const std::uint64_t>) {}
 };
 
 }  // namespace mrc::sim

@@ -216,7 +216,8 @@ void World::run(Watch watch) {
 
 bool World::gather() {
   if (settings_.ranks == nullptr) return true;
-  elsewhere_ = std::make_unique<Elsewhere>(topo_, links_, *settings_.ranks, hosts_, switches_);
+  elsewhere_ =
+      std::make_unique<Elsewhere>(topo_, links_, *settings_.ranks, hosts_, switches_, plan_->workload);
   return settings_.ranks->rank() == 0;
 }
 
