@@ -85,6 +85,8 @@ class NicDevice final : public Device,
   /// A poll that found completions: also one who is busy with those drives, or the progress thread would
   /// begin to.
   void note_busy_poll();
+  /// The last read before a fence is done. REQUIRES: the device is held.
+  void note_unfenced(NicQp& qp);
   /// What has just been posted leaves now, or with the next turn of an application that is polling anyway.
   void transmit_soon(Time now, bool few_outstanding);
   void transmit_now(Time now);
@@ -157,7 +159,16 @@ class NicDevice final : public Device,
   std::unique_ptr<engine::Congestion> make(const nic::CongestionRequest& request) override;
 
   struct Notice {
-    enum class Kind : std::uint8_t { cq_event, cq_overrun, qp_fatal, qp_access, established, port, gids };
+    enum class Kind : std::uint8_t {
+      cq_event,
+      cq_overrun,
+      qp_fatal,
+      qp_access,
+      established,
+      unfenced,
+      port,
+      gids
+    };
     Kind kind;
     void* who = nullptr;  // NicCq or NicQp
     PortId port;

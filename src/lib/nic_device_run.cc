@@ -101,6 +101,8 @@ bool NicDevice::on_tagged(nic::Qp& qp, nic::Cqe& entry) {
   return static_cast<NicQp*>(qp.made.owner)->finish_read(entry);
 }
 
+void NicDevice::note_unfenced(NicQp& qp) { note({.kind = Notice::Kind::unfenced, .who = &qp}); }
+
 void NicDevice::forget(const void* who) {
   std::erase_if(notices_, [who](const Notice& n) { return n.who == who; });
 }
@@ -109,13 +111,15 @@ void NicDevice::tell() {
   if (!has_notices_.load(std::memory_order_acquire)) return;
   const port::NoCancel whole;  // each is told once
   const std::lock_guard telling(tell_mutex_);
-  {
-    const std::lock_guard lock(mutex_);
-    telling_.swap(notices_);
-    has_notices_.store(false, std::memory_order_relaxed);
-  }
-  for (const Notice& notice : telling_) tell_one(notice);
-  telling_.clear();
+  do {  // what passes a fence may have something to tell at once
+    {
+      const std::lock_guard lock(mutex_);
+      telling_.swap(notices_);
+      has_notices_.store(false, std::memory_order_relaxed);
+    }
+    for (const Notice& notice : telling_) tell_one(notice);
+    telling_.clear();
+  } while (has_notices_.load(std::memory_order_acquire));
 }
 
 void NicDevice::tell_one(const Notice& notice) {
@@ -136,6 +140,10 @@ void NicDevice::tell_one(const Notice& notice) {
 void NicDevice::tell_qp(const Notice& notice) {
   using Kind = Notice::Kind;
   auto* qp = static_cast<NicQp*>(notice.who);
+  if (notice.kind == Kind::unfenced) {
+    const std::lock_guard lock(mutex_);
+    return qp->pass_fence(steady_now());
+  }
   if (node_ != nullptr && notice.kind != Kind::established) node_->note_qp_failed(qp->nic_qp().qpn);
   if (QpListener* listener = qp->init().listener; listener != nullptr) {
     notice.kind == Kind::established ? listener->on_established()

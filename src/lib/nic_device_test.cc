@@ -122,6 +122,73 @@ TEST_F(TwoDevices, ReadsStayAtHomeAndFollowWrites) {
   EXPECT_EQ(qa->post_send(std::span(&requests[1], 1)).error, EOPNOTSUPP);  // its peer is elsewhere
 }
 
+TEST_F(TwoDevices, AFencedWriteCarriesWhatTheReadBeforeItBrought) {  // MRC-API-028
+  QueuePair* x = a.create();
+  QueuePair* y = a.create();
+  raise(x, attributes(a, y->qpn()));
+  raise(y, attributes(a, x->qpn()));
+  const Sge middle{a.va(20'000), 5000, a.region.lkey};
+  std::uint8_t word = 'i';
+  const Sge small{reinterpret_cast<std::uint64_t>(&word), 1, 0};
+  SendRequest requests[3];
+  requests[0] = {.wr_id = 1,
+                 .remote_va = a.va(0),
+                 .rkey = a.region.rkey,
+                 .op = SendOp::read,
+                 .signaled = false,
+                 .sges = std::span(&middle, 1)};
+  requests[1] = {.wr_id = 2,
+                 .remote_va = a.va(30'000),
+                 .rkey = a.region.rkey,
+                 .fence = true,
+                 .sges = std::span(&middle, 1)};
+  requests[2] = {.wr_id = 3,
+                 .remote_va = a.va(40'000),
+                 .rkey = a.region.rkey,
+                 .inline_data = true,
+                 .sges = std::span(&small, 1)};
+  for (int i = 0; i < 20; ++i) {
+    std::memset(&a.memory[0], 'a' + i, 5000);
+    std::memset(&a.memory[20'000], 0, 25'000);
+    ASSERT_EQ(x->post_send(requests).error, 0);
+    word = 'x';  // what is inline was read while it was posted
+    const auto done = a.poll(2);
+    ASSERT_EQ(done.size(), 2u);
+    EXPECT_EQ(done[0].wr_id, 2u);
+    EXPECT_EQ(done[1].wr_id, 3u);
+    EXPECT_EQ(std::memcmp(&a.memory[0], &a.memory[30'000], 5000), 0) << i;
+    EXPECT_EQ(static_cast<char>(a.memory[40'000]), 'i');
+    word = 'i';
+  }
+}
+
+TEST_F(TwoDevices, WhatWaitsBehindAFenceIsFlushedInItsOrder) {  // MRC-API-028
+  QueuePair* x = a.create();
+  QueuePair* y = a.create();
+  raise(x, attributes(a, y->qpn()));
+  ASSERT_EQ(y->modify(QpState::reset, {}), 0);  // so that nothing is answered
+  const Sge there{a.va(20'000), 8, a.region.lkey};
+  SendRequest requests[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    requests[i] = {.wr_id = i,
+                   .remote_va = a.va(0),
+                   .rkey = a.region.rkey,
+                   .op = i == 0 ? SendOp::read : SendOp::write,
+                   .fence = i == 1,
+                   .sges = std::span(&there, 1)};
+  }
+  ASSERT_EQ(x->post_send(requests).error, 0);
+  const std::size_t room = x->send_room();
+  EXPECT_EQ(x->modify(QpState::error, attributes(a, y->qpn())), 0);
+  const auto done = a.poll(3);
+  ASSERT_EQ(done.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(done[i].wr_id, i);
+    EXPECT_EQ(done[i].status, engine::WorkStatus::flushed);
+  }
+  EXPECT_EQ(x->send_room(), room + 3);
+}
+
 TEST_F(TwoDevices, ProbesAreAnsweredAndTimed) {
   EndpointRequest probe;
   probe.from = a.device->config().ports[0].address;

@@ -73,7 +73,7 @@ QpState NicQp::state() const {
 std::size_t NicQp::send_room() const {
   const NicDevice::Hold hold(device_);
   if (!qp_->engine) return init_.send_depth;
-  return init_.send_depth - qp_->engine->requestor().queue().outstanding();
+  return init_.send_depth - qp_->engine->requestor().queue().outstanding() - fenced_.size();
 }
 
 int NicQp::modify(QpState next, const QpAttributes& attributes) {
@@ -95,6 +95,7 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
   switch (next) {
     case QpState::reset:
       reads_.clear();
+      fenced_.clear();
       device_.retire(*qp_);
       error = nic.reset(now, *qp_);
       release_profiles();
@@ -190,11 +191,15 @@ QueuePair::Posted NicQp::post_send(std::span<const SendRequest> requests) {
   Posted posted;
   for (; posted.count < requests.size(); ++posted.count) {
     const SendRequest& r = requests[posted.count];
-    posted.error = r.op == SendOp::read ? post_read(now, r) : post_one(now, r);
+    posted.error = waits(r) ? keep_behind_fence(r) : post_next(now, r);
     if (posted.error != 0) break;
   }
   device_.transmit_soon(now, is_quiet);
   return posted;
+}
+
+int NicQp::post_next(Time now, const SendRequest& r) {
+  return r.op == SendOp::read ? post_read(now, r) : post_one(now, r);
 }
 
 int NicQp::post_one(Time now, const SendRequest& r) {
@@ -240,6 +245,7 @@ bool NicQp::finish_read(nic::Cqe& entry) {
   if (reads_.empty()) return true;
   const Read read = std::move(reads_.front());
   reads_.pop_front();
+  if (reads_.empty() && !fenced_.empty()) device_.note_unfenced(*this);
   entry.length = static_cast<std::uint32_t>(total_length(read.sges));
   if (entry.status == WorkStatus::success) entry.status = copy(read);
   return read.signaled || entry.status != WorkStatus::success;

@@ -32,6 +32,8 @@ class NicQp final : public QueuePair {
   /// A read's turn has come: everything before it is done. Fills in how it went; false when nobody wants to
   /// hear.
   bool finish_read(nic::Cqe& entry);
+  /// Its reads are done: what waited behind a fence goes on. REQUIRES: the device is held.
+  void pass_fence(Time now);
   const QpAttributes& attributes() const { return attributes_; }
   /// The engine's word on one of our paths, and the controller's.
   void note_path(const engine::PathChanged& change);
@@ -49,6 +51,12 @@ class NicQp final : public QueuePair {
     bool signaled;
     std::vector<Sge> sges;
   };
+  /// A request that waits for the reads before it, and whatever was posted behind it: with what it points to.
+  struct Fenced {
+    SendRequest request;
+    std::vector<Sge> sges;
+    std::vector<std::byte> inline_bytes;
+  };
   /// Profiles that the QP named, taken before the device is held: mrcd may have to be asked.
   struct Profiles {
     int error = 0;
@@ -62,6 +70,12 @@ class NicQp final : public QueuePair {
   int start(Time now, const QpAttributes& attributes);
   int post_one(Time now, const SendRequest& request);
   int post_read(Time now, const SendRequest& request);
+  int post_next(Time now, const SendRequest& request);
+  int check_local(const SendRequest& request) const;
+  bool waits(const SendRequest& request) const {
+    return !fenced_.empty() || (request.fence && !reads_.empty());
+  }
+  int keep_behind_fence(const SendRequest& request);
   engine::WorkStatus copy(const Read& read) const;
 
   NicDevice& device_;
@@ -69,6 +83,7 @@ class NicQp final : public QueuePair {
   nic::Qp* qp_ = nullptr;
   QpAttributes attributes_;
   std::deque<Read> reads_;
+  std::deque<Fenced> fenced_;
   std::optional<node::EvSet> evs_;  // of the EV profile, if any
   bool holds_cc_ = false;
   std::vector<bool> reported_bad_;  // per slot, to the profile
