@@ -1,5 +1,6 @@
 // `mrc ctl devices`, `mrc ctl ports` and `mrc ctl counters`.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -50,15 +51,19 @@ void write_port(JsonWriter& json, const std::string& device, const PortFacts& p)
   json.field("mtu", p.link_mtu).field("bits_per_second", p.bits_per_second).end_object();
 }
 
-int list_ports(const CtlOptions& options) {
+int list_ports(const CtlOptions& options, const std::string& only) {
   const auto s = ask(options);
   if (!s) return ctl_fail(s.error());
+  const auto wanted = [&](const DeviceFacts& d) { return only.empty() || d.name == only; };
+  if (!only.empty() && std::none_of(s->devices.begin(), s->devices.end(), wanted))
+    return ctl_fail({ENODEV, "there is no device " + only + ": `mrc ctl devices` lists them"});
   JsonWriter json;
   json.begin_array();
   if (!options.json)
     std::printf("%-8s %4s  %-12s %-26s %-6s %-5s %6s\n", "DEVICE", "PORT", "INTERFACE", "ADDRESS", "ADMIN",
                 "LINK", "MTU");
   for (const DeviceFacts& d : s->devices) {
+    if (!wanted(d)) continue;
     for (const PortFacts& p : d.ports) {
       if (options.json) {
         write_port(json, d.name, p);
@@ -135,9 +140,11 @@ Run ctl_ports(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {
   auto o = std::make_shared<PortOptions>();
   app.add_option("verb", o->verb, "list, up or down")->check(CLI::IsMember({"list", "up", "down"}));
   app.add_option("port", o->port, "which port, from 1")->check(CLI::Range(1, 31));
-  app.add_option("--device", o->device, "of this device; not needed when there is one")->type_name("NAME");
+  app.add_option("--device", o->device, "of this device; to change one it is needed where there are several")
+      ->type_name("NAME");
   app.footer("Example: mrc ctl ports\n         mrc ctl ports down 2 --device mrc0");
-  return [options, o] { return o->verb == "list" ? list_ports(*options) : set_port(*options, *o); };
+  return
+      [options, o] { return o->verb == "list" ? list_ports(*options, o->device) : set_port(*options, *o); };
 }
 
 Run ctl_counters(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {

@@ -94,6 +94,12 @@ int run(const CtlOptions& options, const ProbeOptions& o) {
   if (!requests) return ctl_fail(requests.error());
   auto context = CtlContext::open(options, o.device, false);
   if (!context) return ctl_fail(context.error());
+  mrc_ctl_port_attr port{};
+  if (mrc_ctl_query_port(context->get(), static_cast<std::uint8_t>(o.port), &port,
+                         MRC_CTL_PORT_ADMIN_STATE) != 0 &&
+      errno == EINVAL) {
+    return ctl_fail({EINVAL, "the device has no port " + std::to_string(o.port)});
+  }
   std::vector<mrc_ctl_ep_rsp> answers(requests->size());
   int count = 0;
   const auto timeout = static_cast<std::uint32_t>(o.timeout_ms * 1e6);

@@ -112,25 +112,46 @@ Status require_new(mrc_context* context, node::ProfileKind kind, std::uint64_t i
                            std::string(name_of(kind)) + " " + std::to_string(id) + ")"};
 }
 
-template <class Spec, class Make>
-Status make_all(mrc_context* context, node::ProfileKind kind, const std::vector<Spec>& specs, Make make) {
+using Made = std::vector<std::pair<node::ProfileKind, std::uint64_t>>;
+
+template <class Spec>
+Status require_all_new(mrc_context* context, node::ProfileKind kind, const std::vector<Spec>& specs) {
   for (const Spec& spec : specs) {
     if (auto fresh = require_new(context, kind, spec.id); !fresh) return fresh;
-    const auto made = make(context, spec);
-    if (made) continue;
-    set_state(context, kind, spec.id, MRC_CTL_PROFILE_INIT);
-    return made;
   }
   return Done{};
 }
 
+template <class Spec, class Make>
+Status make_all(mrc_context* context, node::ProfileKind kind, const std::vector<Spec>& specs, Make make,
+                Made& made) {
+  for (const Spec& spec : specs) {
+    made.emplace_back(kind, spec.id);
+    if (auto done = make(context, spec); !done) return done;
+  }
+  return Done{};
+}
+
+Status make_file(mrc_context* context, const ProfileFile& file, Made& made) {
+  using node::ProfileKind;
+  if (auto fresh = require_all_new(context, ProfileKind::format, file.formats); !fresh) return fresh;
+  if (auto fresh = require_all_new(context, ProfileKind::ev, file.evs); !fresh) return fresh;
+  if (auto fresh = require_all_new(context, ProfileKind::cc, file.ccs); !fresh) return fresh;
+  if (auto done = make_all(context, ProfileKind::format, file.formats, make_format, made); !done) return done;
+  if (auto done = make_all(context, ProfileKind::ev, file.evs, make_ev, made); !done) return done;
+  return make_all(context, ProfileKind::cc, file.ccs, make_cc, made);
+}
+
 }  // namespace
 
+/// All of the file, or nothing of it: who mends it can give it again.
 Status create_profiles(const CtlContext& context, const ProfileFile& file) {
-  using node::ProfileKind;
-  if (auto made = make_all(context.get(), ProfileKind::format, file.formats, make_format); !made) return made;
-  if (auto made = make_all(context.get(), ProfileKind::ev, file.evs, make_ev); !made) return made;
-  return make_all(context.get(), ProfileKind::cc, file.ccs, make_cc);
+  Made made;
+  const Status all = make_file(context.get(), file, made);
+  for (std::size_t i = made.size(); !all && i-- > 0;) {
+    (void)static_cast<bool>(delete_profile(context, made[i].first, made[i].second));
+  }
+  return all;
 }
 
 Status delete_profile(const CtlContext& context, node::ProfileKind kind, std::uint64_t id) {

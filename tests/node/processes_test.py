@@ -8,7 +8,7 @@ import socket
 import subprocess
 import unittest
 
-from node_case import MRC, MRCD, SECONDS, NodeCase
+from node_case import MRC, MRCD, PROFILES, SECONDS, NodeCase
 
 
 class Node(NodeCase):
@@ -183,6 +183,21 @@ class Node(NodeCase):
         bad = self.folder / "bad.toml"
         bad.write_text('[ev.1]\nmode = "wild"\ncount = 1\n')
         self.assertIn("ev.1: mode must be auto, explicit or generated", self.ctl("profiles", "create", str(bad), wrong=True))
+
+    def test_a_file_of_profiles_is_made_whole_or_not_at_all(self):
+        self.create_profiles('[cc.3]\nalgorithm = "off"\n')
+        path = self.folder / "more.toml"
+        path.write_text(PROFILES)
+        self.assertIn("cc profile 3 is there already", self.ctl("profiles", "create", str(path), wrong=True))
+        self.assertEqual(set(self.profiles()), {("cc", 3)})
+        path.write_text(PROFILES.replace("[cc.3]", "[cc.4]").replace("port = 1 }]", "port = 9 }]"))  # the last EV's
+        self.assertIn("EV profile 1", self.ctl("profiles", "create", str(path), wrong=True))
+        self.assertEqual(set(self.profiles()), {("cc", 3)})
+
+    def test_a_device_or_port_that_is_not_there(self):
+        self.assertEqual([port["device"] for port in self.json("ports", "--device", "mrc0")], ["mrc0"])
+        self.assertIn("there is no device mrc7", self.ctl("ports", "--device", "mrc7", wrong=True))
+        self.assertIn("has no port 5", self.ctl("probe", "127.0.0.1", "--port", "5", wrong=True))
 
     def test_goes_to_the_background_once_it_serves(self):
         environment = {**self.environment, "MRC_SOCKET": str(self.folder / "second.sock"), "MRC_DEVICES": ""}
