@@ -91,8 +91,11 @@ Result<std::vector<sim::Fault>> faults_of(const FaultSpec& f, const topo::Topolo
 }  // namespace
 
 Result<std::vector<sim::Stroke>> make_strokes(const Scenario& s, const topo::Topology& topology,
+                                              const std::vector<sim::Fault>& of_jobs,
                                               std::vector<Mark>& marks) {
-  std::vector<sim::Spell> all;
+  auto planned = sim::plan_spells(topology, of_jobs);
+  if (!planned) return Error{EINVAL, s.file + ": " + planned.error().what};
+  std::vector<sim::Spell> all = std::move(*planned);
   Prng prng(s.world.hosts.seed ^ 0x6661756c74ull);
   for (const FaultSpec& f : s.faults) {
     auto faults = faults_of(f, topology, prng, marks);

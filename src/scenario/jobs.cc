@@ -91,10 +91,26 @@ Result<std::vector<Host>> place_ranks(const JobSpec& job, std::uint32_t ranks, s
   return out;
 }
 
-Status slow_down(const JobSpec& job, std::uint32_t ranks, std::uint64_t seed, std::vector<float>& slowdown) {
+/// Somewhere in its first steps time passes.
+bool computes(const sim::Program& program) {
+  constexpr std::uint64_t kLook = 10'000;
+  sim::Step step;
+  for (std::uint64_t n = 0; n < kLook && program.step(0, n, step); ++n, step = {}) {
+    if (step.kind == sim::StepKind::compute && step.time > 0) return true;
+  }
+  return false;
+}
+
+Status slow_down(const JobSpec& job, const sim::Program& program, std::uint64_t seed,
+                 std::vector<float>& slowdown) {
+  const std::uint32_t ranks = program.ranks();
   std::vector<std::uint32_t> slow = job.stragglers.ranks;
   if (job.stragglers.count > ranks) return refuse(job, "has more stragglers than ranks");
   if (slow.empty() && job.stragglers.count == 0) return Done{};
+  if (!computes(program))
+    return refuse(job,
+                  "has stragglers and nothing to compute that they could be slow at; give it 'compute' or "
+                  "'forward', or 'gap' and several iterations");
   if (slow.empty()) {
     std::vector<std::uint32_t> all(ranks);
     std::iota(all.begin(), all.end(), 0u);
@@ -118,9 +134,9 @@ Result<MadeJob> make_ranks(const JobSpec& job, std::uint32_t hosts, std::uint64_
   auto placed = place_ranks(job, ranks, hosts, seed);
   if (!placed) return placed.error();
   sim::Placement placement{.host_of = std::move(*placed)};
-  if (auto done = slow_down(job, ranks, seed, placement.slowdown); !done) return done.error();
+  if (auto done = slow_down(job, **program, seed, placement.slowdown); !done) return done.error();
   const std::uint64_t bytes = bytes_of(**program);
-  return MadeJob{std::make_unique<sim::Job>(0, std::move(*program), std::move(placement), hosts), bytes};
+  return MadeJob{std::make_unique<sim::Job>(0, std::move(*program), std::move(placement), hosts), bytes, {}};
 }
 
 Result<MadeJob> make_streams(const JobSpec& job, std::uint32_t hosts) {
@@ -131,10 +147,35 @@ Result<MadeJob> make_streams(const JobSpec& job, std::uint32_t hosts) {
                              ", and the fabric has hosts 0 to " + std::to_string(hosts - 1));
     bytes += s.bytes * s.messages;
   }
-  return MadeJob{std::make_unique<sim::StreamWorkload>(job.streams, hosts), bytes};
+  return MadeJob{std::make_unique<sim::StreamWorkload>(job.streams, hosts), bytes, {}};
 }
 
-Result<MadeJob> make_cm(const JobSpec& job, std::uint32_t hosts) {
+constexpr double kFailedSpeed = 0.25;  // of a link that a traffic matrix calls failed
+
+/// A matrix knows one fabric: what it says of a switch holds in every plane.
+Result<std::vector<sim::Fault>> failures_of(const JobSpec& job, const sim::CmFile& file,
+                                            const topo::Topology& topo) {
+  std::vector<sim::Fault> out;
+  for (const sim::CmFailure& f : file.failures) {
+    for (topo::Plane p = 0; p < topo.planes(); ++p) {
+      const auto node = topo.find_node("p" + std::to_string(p) + ".t" + std::to_string(f.tier) + "." +
+                                       std::to_string(f.switch_id));
+      const std::uint32_t first = node && f.tier < 2 ? topo.downlinks(*node) : 0;
+      const auto link = node && std::uint64_t{first} + f.link_id < topo.ports(*node)
+                            ? topo.link_at({*node, first + f.link_id})
+                            : std::nullopt;
+      if (!link)
+        return refuse(job, "can not run: " + job.file + ":" + std::to_string(f.line) +
+                               ": a failure at a link that this fabric does not have; correct its "
+                               "switch_id and link_id, both from 0");
+      out.push_back({.kind = sim::FaultKind::slow, .target = topo.name(*link), .amount = kFailedSpeed});
+    }
+  }
+  return out;
+}
+
+Result<MadeJob> make_cm(const JobSpec& job, const topo::Topology& topo) {
+  const std::uint32_t hosts = topo.hosts();
   auto file = sim::read_cm(job.file);
   if (!file) return refuse(job, "can not run: " + file.error().what);
   if (file->nodes > hosts)
@@ -142,7 +183,9 @@ Result<MadeJob> make_cm(const JobSpec& job, std::uint32_t hosts) {
                            std::to_string(hosts) + " hosts; enlarge the fabric");
   std::uint64_t bytes = 0;
   for (const sim::CmConnection& c : file->connections) bytes += c.bytes;
-  return MadeJob{std::make_unique<sim::CmWorkload>(std::move(*file)), bytes};
+  auto failures = failures_of(job, *file, topo);
+  if (!failures) return failures.error();
+  return MadeJob{std::make_unique<sim::CmWorkload>(std::move(*file)), bytes, std::move(*failures)};
 }
 
 Result<MadeJob> make_goal(const JobSpec& job, std::uint32_t hosts) {
@@ -161,7 +204,7 @@ Result<MadeJob> make_goal(const JobSpec& job, std::uint32_t hosts) {
                                "; tags go to " + std::to_string((1u << sim::Ensemble::kMemberShift) - 1));
     }
   }
-  return MadeJob{std::make_unique<sim::GoalWorkload>(std::move(*file)), bytes};
+  return MadeJob{std::make_unique<sim::GoalWorkload>(std::move(*file)), bytes, {}};
 }
 
 }  // namespace
@@ -169,7 +212,7 @@ Result<MadeJob> make_goal(const JobSpec& job, std::uint32_t hosts) {
 Result<MadeJob> make_job(const JobSpec& job, const topo::Topology& topology, std::uint64_t seed) {
   switch (job.kind) {
     case JobKind::streams: return make_streams(job, topology.hosts());
-    case JobKind::cm: return make_cm(job, topology.hosts());
+    case JobKind::cm: return make_cm(job, topology);
     case JobKind::goal: return make_goal(job, topology.hosts());
     default: return make_ranks(job, topology.hosts(), seed);
   }

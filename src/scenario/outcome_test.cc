@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "scenario/csv.h"
@@ -117,6 +118,48 @@ TEST(Outcome, WhatRepeatsForEverIsStoppedByItsTime) {
       "kind = \"permutation\"\nbytes = 1000\niterations = 4000000000\n");
   EXPECT_TRUE(ran.outcome.stopped_by_time);
   EXPECT_EQ(ran.prepared->bytes, 0u) << "nobody knows how long it would take";
+}
+
+TEST(Outcome, AMatrixsFailuresSlowTheirLinks) {
+  const std::string file = ::testing::TempDir() + "outcome_test.cm";
+  const auto with = [&](const std::string& failure) {
+    std::ofstream(file) << "Nodes 4\nFailures 1\n" + failure + "\n0->2 id 1 start 0 size 1000000\n";
+    const auto document = Document::parse(
+        "[topology]\nplanes = 2\nt0 = 2\nt1 = 2\nhosts_per_t0 = 2\n[[job]]\n"
+        "kind = \"cm\"\nfile = \"" +
+            file + "\"\n",
+        "x.toml");
+    const auto scenario = document->scenario();
+    EXPECT_TRUE(scenario) << scenario.error().what;
+    return prepare(*scenario);
+  };
+  const auto slow = with("failure switch_type TOR switch_id 1 link_id 0");
+  ASSERT_TRUE(slow) << slow.error().what;
+  std::set<std::string> names;
+  for (const sim::Stroke& s : slow->world.strokes) {
+    EXPECT_EQ(s.what, sim::Stroke::What::rate);
+    EXPECT_EQ(s.amount, 0.25);
+    names.insert(slow->topology.name(s.hop.link));
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"p0.t0.1-p0.t1.0", "p1.t0.1-p1.t1.0"}));
+  for (const char* none :
+       {"failure switch_type TOR switch_id 1 link_id 2", "failure switch_type TOR switch_id 2",
+        "failure switch_type AGG switch_id 0 link_id 0", "failure switch_type CORE switch_id 0"}) {
+    const auto refused = with(none);
+    ASSERT_FALSE(refused) << none;
+    EXPECT_THAT(refused.error().what, HasSubstr("outcome_test.cm:3: a failure at a link"));
+  }
+  std::remove(file.c_str());
+}
+
+TEST(Outcome, AGapLiesBetweenIterationsOfAPipelineToo) {
+  const std::string job =
+      "[topology]\nt0 = 2\nt1 = 2\nhosts_per_t0 = 2\n[[job]]\nkind = \"pipeline\"\nbytes = 1000\n"
+      "iterations = 3\n";
+  const double without = run_text(job).outcome.jobs[0].last,
+               with = run_text(job + "gap = \"1ms\"\n").outcome.jobs[0].last;
+  EXPECT_GT(with, without + 2e9);
+  EXPECT_LT(with, without + 2.1e9);
 }
 
 TEST(Outcome, ExpectationsAreMetOrNot) {

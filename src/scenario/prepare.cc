@@ -29,18 +29,20 @@ Result<Prepared> prepare(const Scenario& s) {
                              " jobs; put some of them into one traffic matrix (kind = \"cm\")"};
   Prepared out{*topology, nullptr, s.world, 0, {}};
   std::vector<sim::Ensemble::Member> members;
+  std::vector<sim::Fault> faults;
   bool all_known = true;
   for (const JobSpec& job : s.jobs) {
     auto made = make_job(job, *topology, s.world.hosts.seed);
     if (!made) return made.error();
     out.bytes += made->bytes;
+    faults.insert(faults.end(), made->faults.begin(), made->faults.end());
     all_known = all_known && made->bytes > 0;
     members.push_back({std::move(made->load), job.start, job.name});
     if (job.start > 0) out.marks.push_back({job.start, job.name + " starts"});
   }
   if (!all_known) out.bytes = 0;
   out.load = std::make_unique<sim::Ensemble>(std::move(members));
-  auto strokes = make_strokes(s, *topology, out.marks);
+  auto strokes = make_strokes(s, *topology, faults, out.marks);
   if (!strokes) return strokes.error();
   out.world.strokes = std::move(*strokes);
   std::stable_sort(out.marks.begin(), out.marks.end(),

@@ -31,9 +31,11 @@ Result<Prepared> prepare(const Scenario& scenario);
 struct MadeJob {
   std::unique_ptr<sim::Workload> load;
   std::uint64_t bytes = 0;
+  std::vector<sim::Fault> faults;  // that its file asks for
 };
 Result<MadeJob> make_job(const JobSpec& job, const topo::Topology& topology, std::uint64_t seed);
 Result<std::vector<sim::Stroke>> make_strokes(const Scenario& scenario, const topo::Topology& topology,
+                                              const std::vector<sim::Fault>& of_jobs,
                                               std::vector<Mark>& marks);
 
 }  // namespace mrc::scenario

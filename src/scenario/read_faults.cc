@@ -37,6 +37,7 @@ void read_times(TableReader& r, FaultSpec& f) {
   r.time("every", f.fault.every, 1);
   r.number("times", f.fault.times, 1, 1'000'000);
   r.time("spacing", f.spacing);
+  if (r.has("every") && !r.has("times")) r.complain("every", "says how often; say also how many 'times'");
 }
 
 }  // namespace
@@ -51,6 +52,8 @@ void read_fault(TableReader& r, Scenario& s) {
   r.real("amount", f.fault.amount, 0, 1);
   const bool lossy = f.fault.kind == sim::FaultKind::lossy;
   if (!r.has("amount") && lossy) r.complain("has no 'amount'; say a loss between 0 and 1");
+  if (r.has("amount") && !lossy && f.fault.kind != sim::FaultKind::slow)
+    r.complain("amount", "has no meaning for this kind; lossy and slow have one");
   if (lossy && f.fault.amount == 0) return;  // a sweep's case without loss
   s.faults.push_back(std::move(f));
 }

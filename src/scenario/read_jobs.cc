@@ -47,6 +47,7 @@ void read_training(TableReader& r, sim::Training& t) {
   r.number("expert_skew", t.expert_skew, 0, 100);
   r.number("expert_window", t.expert_window, 1);
   r.time("forward", t.forward);
+  r.time("gap", t.gap);
 }
 
 void read_streams(TableReader& r, JobSpec& job) {
@@ -97,6 +98,11 @@ void read_job(TableReader& r, std::size_t number, Scenario& s) {
   job.place = r.place();
   job.name = "job " + std::to_string(number);
   r.text("name", job.name);
+  for (const JobSpec& other : s.jobs) {
+    if (other.name == job.name)
+      r.complain("name",
+                 "is '" + job.name + "' like that of another; figures are named by it, so give it its own");
+  }
   r.time("start", job.start);
   read_kind(r, job);
   job.pattern.seed = job.training.seed = s.world.hosts.seed;

@@ -62,6 +62,9 @@ void read_phase(TableReader& r, Scenario& s) {
   r.time("to", p.to, 1);
   if (p.name.empty()) r.complain("has no 'name'; its goodput is the figure phases.NAME.goodput_gbps");
   if (p.name.find('.') != std::string::npos) r.complain("name", "must not have a dot in it");
+  for (const Phase& other : s.phases) {
+    if (other.name == p.name) r.complain("name", "is that of another phase; give each its own");
+  }
   if (p.to <= p.from) r.complain("ends before it begins; 'to' must be later than 'from'");
   s.phases.push_back(std::move(p));
 }

@@ -58,6 +58,7 @@ kind = "training"
 tp = 2
 dp = 3
 gradient_bytes = "1MiB"
+forward = "1us"
 start = "5us"
 stragglers = { ranks = [1], slowdown = 2.5 }
 [[fault]]
@@ -145,6 +146,16 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"[[expect]]\nmin = 1", "has no 'figure'"},
         Refused{"[limits]\ntime = \"0us\"", "must be longer than 0"},
         Refused{"[output]\nreprot = \"x\"", "did you mean 'report'?"},
+        Refused{"stragglers = { count = 1, slowdown = 2 }", "nothing to compute"},
+        Refused{"name = \"a\"\n[[job]]\nname = \"a\"\nkind = \"incast\"",
+                "11: job.1.name is 'a' like that of another"},
+        Refused{"[[phase]]\nname = \"a\"\n[[phase]]\nname = \"a\"", "is that of another phase"},
+        Refused{"[[fault]]\nkind = \"down\"\ntarget = \"p0\"\nfor = \"1us\"\nevery = \"5us\"",
+                "13: fault.0.every says how often"},
+        Refused{"[[fault]]\nkind = \"down\"\ntarget = \"p0\"\namount = 0.5",
+                "12: fault.0.amount has no meaning"},
+        Refused{"[random_faults]\nflaps_per_link_hour = 1e12\nflap_length = \"1us\"\nover = \"1s\"",
+                "x.toml: random_faults would strike more than"},
         Refused{"job = 3", "x.toml:"},   // a key twice: TOML's own complaint
         Refused{"[[job]", "x.toml:"}));  // no TOML at all
 

@@ -170,6 +170,7 @@ class CmParser {
 
   bool failure() {
     CmFailure f;
+    f.line = line_->number;
     bool has_tier = false;
     for (std::size_t i = 1; i < line_->words.size(); i += 2) {
       const std::string_view name = line_->words[i];

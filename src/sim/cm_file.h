@@ -46,7 +46,8 @@ struct CmConnection {
 struct CmFailure {
   int tier = 0;  // of the switch: 0 TOR, 1 AGG, 2 CORE
   std::uint32_t switch_id = 0;
-  std::uint32_t link_id = 0;  // of its uplinks (TOR, AGG)
+  std::uint32_t link_id = 0;  // of its uplinks (TOR, AGG) or downlinks (CORE)
+  int line = 0;
 };
 
 struct CmFile {

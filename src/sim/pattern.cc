@@ -202,6 +202,7 @@ Result<std::unique_ptr<Program>> make_program(const Pattern& p) {
                  .iterations = p.iterations};
       t.activation_bytes = p.bytes;
       t.forward = p.compute;
+      t.gap = p.gap;
       return make_training(t);
     }
   }

@@ -33,12 +33,18 @@ class TrainingProgram final : public Program {
 
   bool step(Rank rank, std::uint64_t number, Step& out) const override {
     const std::uint64_t passes = 2ull * t_.microbatches;
-    const std::uint64_t length = passes * kParts + 1;  // and the gradients
+    const std::uint64_t before = t_.gap > 0;
+    const std::uint64_t length = before + passes * kParts + 1;  // and the gradients
     const std::uint64_t iteration = number / length;
     if (iteration >= t_.iterations) return false;
-    const std::uint64_t at = number % length;
+    if (number % length < before) {
+      out.kind = iteration > 0 ? StepKind::compute : StepKind::ring_rounds;  // no rounds: nothing
+      out.time = t_.gap;
+      return true;
+    }
+    const std::uint64_t at = number % length - before;
     const std::uint64_t base = iteration * (t_.microbatches + 1);
-    if (at == length - 1) {
+    if (at == passes * kParts) {
       gradients(rank, match(base + t_.microbatches, false, kGradients), out);
       return true;
     }

@@ -26,6 +26,7 @@ struct Training {
   std::uint32_t expert_skew = 0;       // percent
   std::uint32_t expert_window = 8;     // sends under way per rank
   Ps forward = 0;                      // compute per microbatch and stage; backward takes twice as long
+  Ps gap = 0;                          // compute between iterations
   std::uint64_t seed = 1;
 
   std::uint32_t ranks() const { return tp * pp * dp; }

@@ -6,6 +6,7 @@
 #include "scenario/files.h"
 #include "scenario/paper.h"
 #include "scenario/prepare.h"
+#include "sim/ranks.h"
 #include "tools/process_pool.h"
 #include "tools/sim_scenario.h"
 
@@ -96,6 +97,9 @@ Status check_all(const std::vector<Task>& tasks, bool quick) {
 }  // namespace
 
 int simulate_paper(const PaperOptions& options) {
+  if (sim::started_by_mpirun())
+    return refuse("the published results run in processes of their own; start them without mpirun",
+                  kBadScenario);
   std::vector<PaperRow> rows;
   std::vector<Task> tasks;
   for (const PaperFile& file : scenario::paper_files()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <thread>
 
 #include "scenario/csv.h"
@@ -76,8 +77,11 @@ void replace_outputs(Outputs& of, const Outputs& by) {
 }
 
 Status can_write_all(const Outputs& o) {
+  std::set<std::string> seen;
   for (const std::string& path : {o.json, o.flows, o.series, o.links, o.report, o.table}) {
     if (path.empty()) continue;
+    if (!seen.insert(path).second && !path.starts_with("/dev/"))
+      return Error{EINVAL, path + ": two results would be written to it; give each its own file"};
     if (auto ok = scenario::can_write(path); !ok) return ok;
   }
   return Done{};
@@ -104,6 +108,8 @@ int simulate_scenario(const ScenarioOptions& options) {
   if (!read) return refuse(read.error().what, kBadScenario);
   Scenario& s = *read;
   replace_outputs(s.outputs, options.outputs);
+  if (!s.outputs.table.empty())
+    return refuse("a table compares the points of a sweep, and this scenario has no [sweep]", kBadScenario);
   if (auto ok = can_write_all(s.outputs); !ok) return refuse(ok.error().what, kBadScenario);
   auto prepared = scenario::prepare(s);
   if (!prepared) return refuse(prepared.error().what, kBadScenario);

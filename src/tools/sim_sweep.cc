@@ -5,6 +5,7 @@
 #include "scenario/compare.h"
 #include "scenario/files.h"
 #include "scenario/prepare.h"
+#include "sim/ranks.h"
 #include "tools/process_pool.h"
 #include "tools/sim_scenario.h"
 
@@ -75,6 +76,10 @@ int simulate_sweep(const ScenarioOptions& options, const Document& document) {
   if (!out.flows.empty() || !out.series.empty() || !out.links.empty())
     return refuse("flows, series and links are files of one run; a sweep writes json, table and report",
                   kBadScenario);
+  if (!options.record.empty() || options.traced != UINT32_MAX)
+    return refuse("--record and --trace follow one run; a sweep has many", kBadScenario);
+  if (sim::started_by_mpirun())
+    return refuse("a sweep runs its points in processes of its own; start it without mpirun", kBadScenario);
   if (auto ok = can_write_all(out); !ok) return refuse(ok.error().what, kBadScenario);
   if (auto ok = check_all(options, *grid); !ok) return refuse(ok.error().what, kBadScenario);
 

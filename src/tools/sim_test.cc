@@ -118,6 +118,9 @@ TEST(Sim, SweepsAGrid) {
   EXPECT_THAT(refused.err, HasSubstr("transport.evs must be a whole number, 1 to 1024"));
   EXPECT_EQ(refused.out, "") << "no point runs when one of them can't";
   EXPECT_EQ(run_mrc({"sim", quiet, "--set", grid, "--flows", "f.csv"}).status, 2);
+  EXPECT_THAT(run_mrc({"sim", quiet, "--set", grid, "--record", "r"}).err, HasSubstr("a sweep has many"));
+  EXPECT_THAT(run_mrc({"sim", quiet, "--table", "t.csv"}).err, HasSubstr("no [sweep]"));
+  EXPECT_THAT(run_mrc({"sim", quiet, "--flows", "f.csv", "--links", "f.csv"}).err, HasSubstr("its own file"));
 }
 
 TEST(Sim, ComparesWithThePublishedResults) {
