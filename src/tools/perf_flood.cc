@@ -56,7 +56,8 @@ std::uint32_t writes_per_completion(const PerfOptions& o) {
 
 /// Posts on one QP: how far it is, and how many of its writes a completion stands for.
 struct Lane {
-  std::uint32_t posted = 0, in_flight = 0;
+  std::uint64_t posted = 0;
+  std::uint32_t in_flight = 0;
 };
 
 class Flood {
@@ -85,10 +86,14 @@ class Flood {
 
 int Flood::fill(std::uint32_t q) {
   Lane& lane = lanes_[q];
-  while (!stop_ && lane.in_flight < o_.depth && (o_.rate == 0 || credit_ >= 1)) {
+  const auto may = [&] {
+    return lane.in_flight < o_.depth && (o_.rate == 0 || credit_ >= 1) &&
+           (!o_.imm || lane.posted < side_.granted(q));
+  };
+  while (!stop_ && may()) {
     const bool signaled = (lane.posted + 1) % every_ == 0;
-    if (const int error = side_.post(q, lane.posted % o_.depth, lane.posted % o_.depth, signaled); error != 0)
-      return error;
+    const auto slot = static_cast<std::uint32_t>(lane.posted % o_.depth);
+    if (const int error = side_.post(q, slot, slot, signaled); error != 0) return error;
     ++lane.posted;
     ++lane.in_flight;
     ++outstanding_;
@@ -137,6 +142,8 @@ Status Flood::run(PerfResult& r) {
       if (now >= end + 10s) break;
     }
     if (!stop_) ticker.tick(now, r.writes, o_.size);
+    if (o_.imm && n == 0 && fill_all() != 0)
+      return Error{EIO, "post failed"};  // a grant completes nothing here
     if (o_.rate == 0) continue;
     earn(now);
     if (fill_all() != 0) return Error{EIO, "post failed"};
@@ -157,15 +164,64 @@ Error write_failed(const ibv_wc& wc) {
 
 Status flood(PerfSide& side, PerfResult& r) { return Flood(side).run(r); }
 
+namespace {
+
+/// The side that immediates go to: a new receive for each, and the sender hears of them in time.
+class Receiver {
+ public:
+  explicit Receiver(PerfSide& side)
+      : side_(side), o_(side.options()), every_(std::max(1u, o_.depth / 4)), lanes_(o_.imm ? o_.qps : 0) {}
+
+  Status take(const ibv_wc& wc) {
+    if (!o_.imm) return Done{};
+    if (wc.status != IBV_WC_SUCCESS) return write_failed(wc);
+    const auto q = static_cast<std::uint32_t>(wc.wr_id);
+    Lane& lane = lanes_[q];
+    if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+      ++lane.taken;
+      if (const int error = side_.post_receives(q, 1); error != 0)
+        return Error{error, "post of receives failed"};
+    } else {
+      lane.telling = false;
+    }
+    return tell(q, lane);
+  }
+
+ private:
+  struct Lane {
+    std::uint64_t taken = 0, told = 0;
+    bool telling = false;  // one at a time, so that they arrive in order
+  };
+
+  /// Rounds that are compared need no grants: each begins with a word of this side.
+  Status tell(std::uint32_t q, Lane& lane) {
+    if (o_.verify || lane.telling || lane.taken - lane.told < every_) return Done{};
+    lane.told = lane.taken;
+    lane.telling = true;
+    const int error = side_.grant(q, o_.depth + lane.taken);
+    return error == 0 ? Status(Done{}) : Error{error, "post of a grant failed"};
+  }
+
+  PerfSide& side_;
+  const PerfOptions& o_;
+  const std::uint32_t every_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace
+
 // It polls, so that its thread and not the progress thread takes packets in; unless there is a rate.
 Status absorb(PerfSide& side) {
   const PerfOptions& o = side.options();
   const std::uint32_t look_every = o.rate == 0 ? 1024 : 1;
+  Receiver receiver(side);
   Completions wcs;
-  for (std::uint32_t spins = 1; spins % look_every != 0 || !side.peer_waits(); ++spins) {
-    const int n = side.poll(wcs);
+  int n = 0;
+  // When the peer waits, what it has sent is done: the rest of it is in the queue.
+  for (std::uint32_t spins = 1; n > 0 || spins % look_every != 0 || !side.peer_waits(); ++spins) {
+    n = side.poll(wcs);
     for (int i = 0; i < n; ++i) {
-      if (o.imm) side.post_receives(static_cast<std::uint32_t>(wcs[static_cast<std::size_t>(i)].wr_id), 1);
+      if (auto taken = receiver.take(wcs[static_cast<std::size_t>(i)]); !taken) return taken;
     }
     if (o.rate != 0 && n == 0) rest();
   }

@@ -51,10 +51,13 @@ Result<std::string> address_toward(const std::string& host, const std::string& s
 bool await_number(PerfSide& side, std::uint8_t number, Time deadline) {
   std::array<ibv_wc, 4> wcs;
   volatile std::uint8_t* last = side.slot(0, 0) + std::max<std::uint64_t>(side.options().size, 1) - 1;
-  for (std::uint32_t spins = 0; *last != number; ++spins) {
+  bool received = !side.options().imm;  // and posted again, before the peer needs it
+  for (std::uint32_t spins = 0; *last != number || !received; ++spins) {
     const int n = side.poll(wcs);
     for (int i = 0; i < n; ++i) {
-      if (wcs[static_cast<std::size_t>(i)].opcode == IBV_WC_RECV_RDMA_WITH_IMM) side.post_receives(0, 1);
+      if (wcs[static_cast<std::size_t>(i)].opcode != IBV_WC_RECV_RDMA_WITH_IMM) continue;
+      side.post_receives(0, 1);
+      received = true;
     }
     if ((spins & 4095) == 4095 && (steady_now() > deadline || side.peer_waits())) return false;
   }

@@ -16,6 +16,7 @@ namespace mrc::tools {
 namespace {
 
 constexpr int kTimeoutMs = 60'000;
+constexpr std::uint8_t kRevision = 1;  // of how two ends talk: 1 grants immediates
 
 Error out_of(const char* what) { return {errno, std::string("no ") + what + ": " + std::strerror(errno)}; }
 Error said() { return {EIO, openmrc_error()}; }
@@ -40,7 +41,7 @@ PerfSide::PerfSide(const PerfOptions& options)
   options_.depth = depth_;  // whoever asks how deep must hear what the memory holds
   const std::size_t hot = std::max<std::size_t>(options.memory / stride_, options.latency ? 2 : 1);
   places_ = options.verify ? wanted() : std::min(wanted(), hot);
-  bytes_ = places_ * stride_;
+  bytes_ = places_ * stride_ + options.qps * sizeof(std::uint64_t);
 }
 
 Result<std::unique_ptr<PerfSide>> PerfSide::open(const PerfOptions& options, const std::string& address) {
@@ -68,6 +69,7 @@ Status PerfSide::make() {
   if (memory == MAP_FAILED) return out_of("memory");
   memory_ = static_cast<std::uint8_t*>(memory);
   std::memset(memory_, 0x5A, bytes_);
+  std::fill_n(grants(), options_.qps, depth_);  // both ends post so many receives before they meet
   mr_ = ibv_reg_mr(pd_, memory_, bytes_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
   if (mr_ == nullptr) return out_of("memory region");
   cq_ = mrc_create_cq(context_,
@@ -77,7 +79,9 @@ Status PerfSide::make() {
   mrc_qp_init_attr init{};
   init.send_cq = init.recv_cq = cq_;
   init.pd = pd_;
-  init.cap = {depth_, depth_, 1, 1, options_.size <= 256 ? static_cast<std::uint32_t>(options_.size) : 0};
+  const std::uint32_t inline_bytes = options_.size <= 256 ? static_cast<std::uint32_t>(options_.size) : 0;
+  const std::uint32_t grant_bytes = options_.imm ? sizeof(std::uint64_t) : 0;
+  init.cap = {depth_, depth_, 1, 1, std::max(inline_bytes, grant_bytes)};
   init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
   for (std::uint32_t i = 0; i < options_.qps; ++i) {
     mrc_qp* qp = mrc_create_qp(context_, &init);
@@ -118,7 +122,7 @@ PerfTerms PerfSide::terms() const {
           options_.latency,
           options_.imm,
           options_.verify,
-          0};
+          kRevision};
 }
 
 Status PerfSide::accept(openmrc_listener* listener) {
@@ -146,6 +150,7 @@ Status PerfSide::check_peer() {
   const void* data = openmrc_peer_data(connection_, &size);
   if (size != sizeof peer_) return Error{EPROTO, "the peer is no `mrc perf`, or one of another version"};
   std::memcpy(&peer_, data, sizeof peer_);
+  if (peer_.revision != kRevision) return Error{EPROTO, "the peer's `mrc perf` is of another version"};
   const bool same = peer_.size == options_.size && peer_.depth == depth_ && peer_.places == places_ &&
                     peer_.latency == options_.latency && peer_.imm == options_.imm &&
                     peer_.verify == options_.verify;
@@ -196,6 +201,19 @@ int PerfSide::post_receives(std::uint32_t qp, std::uint32_t count) {
     if (const int error = mrc_post_recv(qps_[qp], &wr, &bad); error != 0) return error;
   }
   return 0;
+}
+
+int PerfSide::grant(std::uint32_t qp, std::uint64_t immediates) {
+  ibv_sge sge{reinterpret_cast<std::uint64_t>(&immediates), sizeof immediates, 0};
+  ibv_send_wr wr{}, *bad;
+  wr.wr_id = qp;
+  wr.sg_list = &sge;
+  wr.num_sge = 1;
+  wr.opcode = IBV_WR_RDMA_WRITE;
+  wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+  wr.wr.rdma.remote_addr = peer_.va + places_ * stride_ + qp * sizeof immediates;
+  wr.wr.rdma.rkey = peer_.rkey;
+  return mrc_post_send(qps_[qp], &wr, &bad);
 }
 
 lib::DeviceCounters PerfSide::counters() const { return lib::soft_context(verbs_)->device()->counters(); }

@@ -21,7 +21,7 @@ struct PerfTerms {
   std::uint32_t rkey = 0;
   std::uint32_t qps = 0, depth = 0;
   std::uint64_t size = 0, places = 0;
-  std::uint8_t latency = 0, imm = 0, verify = 0, reserved = 0;
+  std::uint8_t latency = 0, imm = 0, verify = 0, revision = 0;
 };
 
 class PerfSide {
@@ -45,6 +45,12 @@ class PerfSide {
   /// One write of a whole slot to a slot of the peer's.
   int post(std::uint32_t qp, std::uint32_t from, std::uint32_t to, bool signaled);
   int post_receives(std::uint32_t qp, std::uint32_t count);
+  /// An immediate that finds no receive ends its QP, so the peer says how many it is ready for, since the
+  /// beginning: grant() there becomes granted() here. A grant completes as a write does.
+  std::uint64_t granted(std::uint32_t qp) const {
+    return *static_cast<const volatile std::uint64_t*>(grants() + qp);
+  }
+  int grant(std::uint32_t qp, std::uint64_t immediates);
   int poll(std::span<ibv_wc> out) { return mrc_poll_cq(cq_, static_cast<int>(out.size()), out.data()); }
   lib::DeviceCounters counters() const;
   std::uint32_t mtu() const;
@@ -55,6 +61,7 @@ class PerfSide {
   std::size_t place(std::uint32_t qp, std::uint32_t i) const {
     return (std::size_t{qp} * depth_ + i) % places_;
   }
+  std::uint64_t* grants() const { return reinterpret_cast<std::uint64_t*>(memory_ + places_ * stride_); }
   Status make();
   openmrc_params params() const;
   PerfTerms terms() const;

@@ -37,6 +37,16 @@ TEST_F(Perf, LatencyOfImmediates) {
   EXPECT_NE(o.out.find("\"half_rtt_us\":{\"p50\":"), std::string::npos) << o.out;
 }
 
+TEST_F(Perf, NoImmediateFindsNoReceive) {
+  for (const char* depth : {"1", "5", "64"}) {
+    for (const char* how : {"--quiet", "--verify", "--latency"}) {
+      const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18814", "--seconds", "0.3", "--size", "4K",
+                                 "--imm", "--depth", depth, how, "--json"});
+      EXPECT_EQ(o.status, 0) << depth << " " << how << ": " << o.err;
+    }
+  }
+}
+
 TEST_F(Perf, SmallWritesInTheConformantMode) {
   const Outcome o = run_mrc(
       {"perf", "--local", "--tcp-port", "18811", "--seconds", "0.05", "--size", "64", "--spray-unit", "1"});
@@ -54,7 +64,7 @@ TEST_F(Perf, ARateIsNotExceeded) {
 }
 
 TEST_F(Perf, NothingDoneIsNoFigure) {
-  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18813", "--seconds", "0.01", "--size", "512M",
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18813", "--seconds", "0.01", "--size", "128M",
                              "--depth", "1", "--json"});
   EXPECT_EQ(o.status, 1);
   EXPECT_EQ(o.out, "");
