@@ -147,8 +147,9 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   out.unfinished = prepared.load->unfinished();
   out.samples = series.samples();
   out.marks = prepared.marks;
-  out.busiest = link_figures(world, out.summary.end, false);
-  if (wanted.all_links) out.links = link_figures(world, out.summary.end, true);
+  const Ps until = std::max(out.summary.end, world.stopped_at());
+  out.busiest = link_figures(world, until, false);
+  if (wanted.all_links) out.links = link_figures(world, until, true);
   for (std::uint32_t m = 0; m < prepared.load->members().size(); ++m)
     out.jobs.push_back(figures_of(*prepared.load, m, out.flows, prepared.topology));
   LineRate line(prepared.topology);

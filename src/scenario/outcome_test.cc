@@ -162,6 +162,21 @@ TEST(Outcome, AGapLiesBetweenIterationsOfAPipelineToo) {
   EXPECT_LT(with, without + 2.1e9);
 }
 
+TEST(Outcome, AStoppedRunsLinksAreNeverUsedMoreThanWhole) {
+  constexpr double kWhole = 1.01;  // the last window and its last frame count whole
+  const Ran ran =
+      run_text(kPair + "[[job]]\nkind = \"streams\"\npairs = [[1, 3]]\nbytes = \"1GB\"\nmessages = 1\n");
+  const Ran large = run_text(
+      "[topology]\nt0 = 2\nt1 = 2\nhosts_per_t0 = 2\n[limits]\ntime = \"200us\"\n[[job]]\n"
+      "kind = \"streams\"\npairs = [[0, 2]]\nbytes = 1000\nmessages = 1\n[[job]]\n"
+      "kind = \"streams\"\npairs = [[1, 3]]\nbytes = \"1GB\"\nmessages = 1\n");
+  for (const Ran* r : {&ran, &large}) {
+    for (const LinkFigures& l : r->outcome.links) EXPECT_LE(l.use, kWhole) << l.name;
+    EXPECT_GT(r->outcome.busiest[0].use, 0.9);
+    for (const sim::LinkUse& use : r->outcome.summary.by_group) EXPECT_LE(use.use_max, kWhole);
+  }
+}
+
 TEST(Outcome, ExpectationsAreMetOrNot) {
   const Ran ran = run_text(kPair + R"(
 [[expect]]

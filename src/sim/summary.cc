@@ -94,11 +94,12 @@ void compare_with_fluid(World& world, const std::vector<Flow>& flows, Summary& s
 void count_links(World& world, Summary& s) {
   const topo::Topology& topo = world.topo();
   s.by_plane.resize(topo.planes());
+  const Ps until = std::max(s.end, world.stopped_at());  // wires of a stopped run carried until then
   for (std::uint32_t i = 0; i < 2 * topo.links(); ++i) {
     const topo::Hop hop = topo::hop_at(i);
     const fabric::Link& link = world.link(hop);
-    add(s.by_group[static_cast<std::size_t>(group_of(topo, hop))], link, s.end);
-    add(s.by_plane[topo.plane(hop.link)], link, s.end);
+    add(s.by_group[static_cast<std::size_t>(group_of(topo, hop))], link, until);
+    add(s.by_plane[topo.plane(hop.link)], link, until);
   }
   for (LinkUse& use : s.by_group) {
     finish(use);

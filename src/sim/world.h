@@ -1,6 +1,7 @@
 // A whole simulated fabric: hosts with their NICs, switches, links, a workload, faults; and the run.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -63,6 +64,8 @@ class World {
   std::vector<QpCount> qp_counts(Host host);
   Ps now() const { return now_; }
   bool stopped_early() const { return stopped_early_; }
+  /// When that was; 0: it was not.
+  Ps stopped_at() const { return stopped_early_ ? std::min(now_, settings_.end) : 0; }
   std::size_t slots() const { return crew_->slots().capacity(); }
   /// All messages, by source and in the order of their requests.
   std::vector<Flow> flows();
