@@ -6,9 +6,9 @@ namespace mrc::datapath {
 
 void AnswerHold::Bet::won(const HoldSettings& s) { next_ = std::max(next_ / 2, s.pause); }
 
-void AnswerHold::Bet::lost(const HoldSettings& s) {
-  pause_ = next_;
-  next_ = std::min(2 * next_, s.pause_max);
+void AnswerHold::Bet::lost(const HoldSettings& s, std::uint32_t eighths) {
+  pause_ = std::min(next_ / 8 * eighths, s.pause_max);
+  if (eighths >= 8) next_ = std::min(2 * next_, s.pause_max);
 }
 
 bool AnswerHold::look(Time now, std::size_t arrived) {
@@ -31,7 +31,7 @@ bool AnswerHold::begin(Time now, std::size_t arrived) {
 /// Answers wait since an earlier look.
 bool AnswerHold::go_on(Time now, std::size_t arrived) {
   if (now - looked_ > settings_.regret) {
-    call_.lost(settings_);
+    call_.lost(settings_, regrets(now - looked_));
     return false;
   }
   call_.won(settings_);
@@ -66,6 +66,13 @@ void AnswerHold::note_arrival(Time now) {
   gap_ = std::max(gap, gap_ - gap_ / 8);
   arrival_ = now;
   replied_ = false;
+}
+
+/// Where cores are shared everybody is away for some regrets now and then. Who went to do something else is
+/// away for many.
+std::uint32_t AnswerHold::regrets(Duration away) const {
+  constexpr std::int64_t kMost = 64;
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(away / settings_.regret, kMost));
 }
 
 Duration AnswerHold::limit() const {

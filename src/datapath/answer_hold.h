@@ -20,7 +20,7 @@ struct HoldSettings {
   Duration reply = 15us;      // it may poll for so long before it replies
   Duration most = 60us;       // in a conversation, answers wait at most so long for the next arrival,
   std::uint32_t gaps = 2;     // and at most so many of its usual gaps
-  std::uint32_t pause = 4;    // polls without a bet after a lost one, doubled each time
+  std::uint32_t pause = 32;   // polls without a bet after a lost one, doubled each time; less if by little
   std::uint32_t pause_max = 1 << 16;
 };
 
@@ -45,7 +45,8 @@ class AnswerHold {
     bool open() const { return pause_ == 0; }
     void tick() { pause_ -= pause_ > 0; }
     void won(const HoldSettings& s);
-    void lost(const HoldSettings& s);
+    /// By how much: 8 is the whole pause. By less than that it was bad luck, which does not double it.
+    void lost(const HoldSettings& s, std::uint32_t eighths = 8);
 
    private:
     std::uint32_t pause_ = 0;
@@ -57,6 +58,7 @@ class AnswerHold {
   bool may_wait(Time now, std::size_t arrived);
   bool may_wait_for_reply(Time now);
   void note_arrival(Time now);
+  std::uint32_t regrets(Duration away) const;
   Duration limit() const;
 
   HoldSettings settings_;
