@@ -136,9 +136,17 @@ void PathSet::note_arrival(PortId port) {
 std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
   // The best planes are those, whether they have room now or not: an answer that waits a moment is worth more
   // than one that is lost.
-  const PortMask heard(usable_ports().bits() & ~deaf_.bits() & ~quiet_.bits());
+  PortMask alive;  // a plane all of whose EVs are bad says nothing of being deaf: it is not asked any more
+  for (int i = 0; i < rotation_.planes(); ++i) {
+    if (rotation_.active_in(i) > 0) alive.add(rotation_.port_of(i));
+  }
+  const PortMask open = (usable_ports() & alive).empty() ? usable_ports() : usable_ports() & alive;
+  const PortMask heard(open.bits() & ~deaf_.bits() & ~quiet_.bits());
   const PortMask busy = heard & (arrivals_ | arrivals_before_);
-  const PortMask ports = room & (!busy.empty() ? busy : !heard.empty() ? heard : usable_ports());
+  // Something came in of late, but by no plane that is heard: the one that comes through may be the deaf one,
+  // whose answers the peer sends by a way that is dead. Then all take turns.
+  const bool torn = busy.empty() && !(arrivals_ | arrivals_before_).empty();
+  const PortMask ports = room & (!busy.empty() ? busy : !heard.empty() && !torn ? heard : open);
   if (with_last && ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
   for (int i = 0; i < rotation_.planes(); ++i) {
     control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());

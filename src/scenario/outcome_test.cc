@@ -76,6 +76,22 @@ TEST(Outcome, DoesNotDependOnThreads) {
   EXPECT_EQ(links_csv(one.outcome), links_csv(three.outcome));
 }
 
+// MRC-EV-010: of two hosts that say to each other "your plane is deaf", none may answer by a dead one for
+// ever.
+TEST(Outcome, AnswersFindTheWayWhenAT0LosesAPlanesUplinks) {
+  for (const int at : {2, 3}) {
+    const Ran ran = run_text(
+        "seed = 3\n[topology]\nplanes = 2\nt0 = 2\nt1 = 3\nhosts_per_t0 = 1\n"
+        "rate = \"100G\"\ndelay = \"500ns\"\n[limits]\ntime = \"100ms\"\n"
+        "[[job]]\nkind = \"pairwise\"\nbytes = 60000\n[[fault]]\nkind = \"down\"\n"
+        "targets = [\"p0.t0.0-p0.t1.0\", \"p0.t0.0-p0.t1.1\", \"p0.t0.0-p0.t1.2\"]\n"
+        "at = \"" +
+        std::to_string(at) + "us\"\n");
+    EXPECT_EQ(ran.outcome.unfinished, "") << "struck at " << at << " us";
+    EXPECT_LT(ran.outcome.summary.acknowledged_us.max, 5000) << "no timeout of the QP was needed";
+  }
+}
+
 const std::string kPair = R"([topology]
 planes = 2
 t0 = 2
