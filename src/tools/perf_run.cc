@@ -64,6 +64,19 @@ bool await_number(PerfSide& side, std::uint8_t number, Time deadline) {
   return true;
 }
 
+/// The answers to earlier writes may come after the peer's number: then a short queue has no room yet. The
+/// peer is silent meanwhile, so nothing but their completions can be polled.
+Status post_number(PerfSide& side) {
+  std::array<ibv_wc, 4> wcs;
+  const Time deadline = time_after(10);
+  for (;;) {
+    const int error = side.post(0, 1 % side.options().depth, 0, true);
+    if (error == 0) return Done{};
+    if (error != ENOMEM || steady_now() > deadline) return Error{error, "post failed"};
+    side.poll(wcs);
+  }
+}
+
 Status ping(PerfSide& side, PerfResult& r) {
   const PerfOptions& o = side.options();
   const Time start = steady_now(), end = time_after(o.seconds);
@@ -72,7 +85,7 @@ Status ping(PerfSide& side, PerfResult& r) {
   for (Time now = start; now < end; ++r.writes) {
     number = static_cast<std::uint8_t>(number % 200 + 1);
     *last = number;
-    if (const int error = side.post(0, 1 % o.depth, 0, true); error != 0) return Error{error, "post failed"};
+    if (auto posted = post_number(side); !posted) return posted;
     if (!await_number(side, number, end + 10s)) return Error{ETIMEDOUT, "the peer's answer did not come"};
     const Time then = steady_now();
     r.half_rtts.push_back((then - now).count() / 2);
@@ -90,7 +103,7 @@ Status pong(PerfSide& side) {
   for (std::uint8_t number = 1;; number = static_cast<std::uint8_t>(number % 200 + 1)) {
     if (!await_number(side, number, kNever)) return Done{};  // the peer is done
     *last = number;
-    if (const int error = side.post(0, 1 % o.depth, 0, true); error != 0) return Error{error, "post failed"};
+    if (auto posted = post_number(side); !posted) return posted;
   }
 }
 
