@@ -4,6 +4,14 @@
 namespace mrc::datapath::testing {
 namespace {
 
+/// Of what leaves by this port from now on.
+void count_sacks(MemoryPort& port, int& count) {
+  port.tamper = [&count](std::string& bytes) {
+    count += static_cast<std::uint8_t>(bytes[0]) == 0xDC;
+    return true;
+  };
+}
+
 // MRC-NIC-011
 TEST_F(Wired, AReplyGoesBeforeTheAnswersOfWhatItRepliesTo) {
   const auto qps = connect(a, b, now);
@@ -86,10 +94,7 @@ TEST_F(Wired, AReplyMayTakeAMoment) {
   const auto qps = connect(a, b, now);
   run();
   int answers = 0;
-  right.tamper = [&](std::string& bytes) {
-    answers += static_cast<std::uint8_t>(bytes[0]) == 0xDC;
-    return true;
-  };
+  count_sacks(right, answers);
   const auto arrive_and_poll = [&](Duration how_long) {
     EXPECT_EQ(write(a, b, now, qps.a, 0, 0, 8), 0);
     a.driver.turn(now += 1us);
@@ -117,10 +122,7 @@ TEST_F(Wired, WhatCameIsSeenBeforeItsAnswersLeave) {
   const auto qps = connect(a, b, now);
   run();
   int answers = 0;
-  right.tamper = [&](std::string& bytes) {
-    answers += static_cast<std::uint8_t>(bytes[0]) == 0xDC;
-    return true;
-  };
+  count_sacks(right, answers);
   const auto most = 2 * HoldSettings{}.packets;
   for (std::uint32_t n = 1; n < most; ++n) {
     ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 8), 0);
@@ -136,10 +138,7 @@ TEST_F(Wired, AnswersToAPartOfAMessageDoNotWait) {
   const auto qps = connect(a, b, now);
   run();
   int answers = 0, passed = 0;
-  right.tamper = [&](std::string& bytes) {
-    answers += static_cast<std::uint8_t>(bytes[0]) == 0xDC;
-    return true;
-  };
+  count_sacks(right, answers);
   left.tamper = [&](std::string&) { return ++passed <= 6; };
   ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 8 * 4096), 0);
   a.driver.transmit(now);
