@@ -132,15 +132,21 @@ void PathSet::note_arrival(PortId port) {
   arrivals_ = PortMask();
 }
 
+/// A plane all of whose EVs are bad is not asked any more, so nothing says that it is deaf.
+PortMask PathSet::in_service() const {
+  PortMask alive;
+  for (int p = 0; p < rotation_.planes(); ++p) {
+    if (rotation_.active_in(p) > 0) alive.add(rotation_.port_of(p));
+  }
+  const PortMask both = usable_ports() & alive;
+  return both.empty() ? usable_ports() : both;
+}
+
 // MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
 std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
   // The best planes are those, whether they have room now or not: an answer that waits a moment is worth more
   // than one that is lost.
-  PortMask alive;  // a plane all of whose EVs are bad says nothing of being deaf: it is not asked any more
-  for (int i = 0; i < rotation_.planes(); ++i) {
-    if (rotation_.active_in(i) > 0) alive.add(rotation_.port_of(i));
-  }
-  const PortMask open = (usable_ports() & alive).empty() ? usable_ports() : usable_ports() & alive;
+  const PortMask open = in_service();
   const PortMask heard(open.bits() & ~deaf_.bits() & ~quiet_.bits());
   const PortMask busy = heard & (arrivals_ | arrivals_before_);
   // Something came in of late, but by no plane that is heard: the one that comes through may be the deaf one,

@@ -197,6 +197,7 @@ class PathSet {
   std::optional<Answer> on_revival_answer(Time now, std::uint16_t id);
   PendingProbe* free_probe();
   PortMask talking(PortMask open) const;
+  PortMask in_service() const;
   bool is_plane(PortId port) const { return rotation_.port_of(rotation_.plane_of(port)) == port; }
   bool is_asking(Question q) const;
   void note_deaf(EvSlot s);

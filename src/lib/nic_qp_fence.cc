@@ -26,14 +26,13 @@ int NicQp::keep_behind_fence(const SendRequest& r) {
   if (qp_->engine->requestor().queue().outstanding() + fenced_.size() >= init_.send_depth) return ENOMEM;
   if (const int error = check_local(r); error != 0) return error;
   Fenced& kept = fenced_.emplace_back(Fenced{r, {r.sges.begin(), r.sges.end()}, {}});
-  for (Sge& sge : kept.sges) {
-    if (!r.inline_data) break;
+  if (!r.inline_data) return 0;
+  for (const Sge& sge : kept.sges) {
     const auto* from = reinterpret_cast<const std::byte*>(sge.address);
     kept.inline_bytes.insert(kept.inline_bytes.end(), from, from + sge.length);
   }
   std::size_t at = 0;
   for (Sge& sge : kept.sges) {  // only now: the bytes have stopped moving
-    if (!r.inline_data) break;
     sge.address = reinterpret_cast<std::uint64_t>(kept.inline_bytes.data() + at);
     at += sge.length;
   }

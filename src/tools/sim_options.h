@@ -20,9 +20,9 @@ struct Given {
   std::string option;  // "--evs 0", as errors begin
 };
 
-/// Adds --pattern, --cm, --evs and the rest, also those of a fabric. What was given of them is appended to
-/// `given` by given_options().
+/// Adds --pattern, --cm, --evs and the rest, also those of a fabric.
 void add_sim_options(CLI::App& app);
+/// What was given of them.
 std::vector<Given> given_options(const CLI::App& app);
 
 /// A scenario of nothing but `given`.
