@@ -105,7 +105,7 @@ Result<std::vector<sim::Stroke>> make_strokes(const Scenario& s, const topo::Top
     all.insert(all.end(), spells->begin(), spells->end());
   }
   const auto random = sim::random_spells(topology, s.fault_rates);
-  if (!random) return Error{EINVAL, s.file + ": " + random.error().what};
+  if (!random) return Error{EINVAL, s.rates_place + ": " + random.error().what};
   all.insert(all.end(), random->begin(), random->end());
   for (const sim::Spell& spell : *random) {
     if (marks.size() >= kMostMarks) break;

@@ -179,8 +179,9 @@ Result<MadeJob> make_cm(const JobSpec& job, const topo::Topology& topo) {
   auto file = sim::read_cm(job.file);
   if (!file) return refuse(job, "can not run: " + file.error().what);
   if (file->nodes > hosts)
-    return refuse(job, "has a matrix of " + std::to_string(file->nodes) + " nodes, and the fabric has " +
-                           std::to_string(hosts) + " hosts; enlarge the fabric");
+    return refuse(job, "can not run: " + job.file + " is a matrix of " + std::to_string(file->nodes) +
+                           " nodes, and the fabric has " + std::to_string(hosts) +
+                           " hosts; enlarge the fabric");
   std::uint64_t bytes = 0;
   for (const sim::CmConnection& c : file->connections) bytes += c.bytes;
   auto failures = failures_of(job, *file, topo);
@@ -192,7 +193,7 @@ Result<MadeJob> make_goal(const JobSpec& job, std::uint32_t hosts) {
   auto file = sim::read_goal(job.file);
   if (!file) return refuse(job, "can not run: " + file.error().what);
   if (file->ranks.size() > hosts)
-    return refuse(job, "has a graph of " + std::to_string(file->ranks.size()) +
+    return refuse(job, "can not run: " + job.file + " is a graph of " + std::to_string(file->ranks.size()) +
                            " ranks, and the fabric has " + std::to_string(hosts) +
                            " hosts; enlarge the fabric");
   std::uint64_t bytes = 0;
@@ -200,8 +201,9 @@ Result<MadeJob> make_goal(const JobSpec& job, std::uint32_t hosts) {
     for (const sim::GoalOp& op : rank.ops) {
       if (op.kind == sim::GoalKind::send) bytes += op.amount;
       if (op.tag >> sim::Ensemble::kMemberShift != 0)
-        return refuse(job, "has tag " + std::to_string(op.tag) + " in line " + std::to_string(op.line) +
-                               "; tags go to " + std::to_string((1u << sim::Ensemble::kMemberShift) - 1));
+        return refuse(job, "can not run: " + job.file + ":" + std::to_string(op.line) + ": tag " +
+                               std::to_string(op.tag) + "; tags go to " +
+                               std::to_string((1u << sim::Ensemble::kMemberShift) - 1));
     }
   }
   return MadeJob{std::make_unique<sim::GoalWorkload>(std::move(*file)), bytes, {}};

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "sim/feasible.h"
+
 namespace mrc::scenario {
 namespace {
 
+std::string of_file(const Scenario& s) { return s.topology_file.empty() ? "" : " of " + s.topology_file; }
+
 Status check_links(const Scenario& s) {
   const auto short_of = [&](const topo::LinkSpec& link, const char* name) {
-    return Error{EINVAL, s.file + ": links " + name + " need a delay and a rate above 0; this one has " +
+    return Error{EINVAL, s.topology_place + ": links " + name +
+                             " need a delay and a rate above 0; this one has " +
                              topo::delay_text(link.delay) + " and " + topo::rate_text(link.bits_per_second)};
   };
   const auto bad = [](const topo::LinkSpec& l) { return l.delay <= Duration(0) || l.bits_per_second == 0; };
@@ -23,9 +28,11 @@ Status check_links(const Scenario& s) {
 Result<Prepared> prepare(const Scenario& s) {
   if (auto done = check_links(s); !done) return done.error();
   auto topology = topo::Topology::make(s.topology);
-  if (!topology) return Error{EINVAL, s.file + ": topology: " + topology.error().what};
+  if (!topology)
+    return Error{EINVAL, s.topology_place + ": topology" + of_file(s) + ": " + topology.error().what};
   if (s.jobs.size() > sim::Ensemble::kMost)
-    return Error{EINVAL, s.file + ": more than " + std::to_string(sim::Ensemble::kMost) +
+    return Error{EINVAL, s.jobs[sim::Ensemble::kMost].place + ": more than " +
+                             std::to_string(sim::Ensemble::kMost) +
                              " jobs; put some of them into one traffic matrix (kind = \"cm\")"};
   Prepared out{*topology, nullptr, s.world, 0, {}};
   std::vector<sim::Ensemble::Member> members;
@@ -42,6 +49,8 @@ Result<Prepared> prepare(const Scenario& s) {
   }
   if (!all_known) out.bytes = 0;
   out.load = std::make_unique<sim::Ensemble>(std::move(members));
+  if (auto ok = sim::feasible(*topology, s.world, *out.load); !ok)
+    return Error{EINVAL, s.topology_place + ": topology" + of_file(s) + ": " + ok.error().what};
   auto strokes = make_strokes(s, *topology, faults, out.marks);
   if (!strokes) return strokes.error();
   out.world.strokes = std::move(*strokes);

@@ -60,6 +60,7 @@ void read_fault(TableReader& r, Scenario& s) {
 
 void read_random_faults(TableReader& r, Scenario& s) {
   sim::FaultRates& rates = s.fault_rates;
+  s.rates_place = r.place();
   rates.seed = s.world.hosts.seed;
   r.real("flaps_per_link_hour", rates.flaps_per_link_hour, 0, 1e12);
   r.time("flap_length", rates.flap_length, 1);

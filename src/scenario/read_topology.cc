@@ -15,11 +15,11 @@ bool is_htsim(const std::string& path) {
   return !lines.empty() && lines[0].words.size() == 2 && sim::parse_number(lines[0].words[1]);
 }
 
-Result<topo::Spec> spec_from(const std::string& path) {
-  if (!is_htsim(path)) return topo::read_spec(path);
-  auto file = sim::read_topo(path);
-  if (!file) return file.error();
-  return file->spec;
+Result<sim::TopoFile> fabric_from(const std::string& path) {
+  if (is_htsim(path)) return sim::read_topo(path);
+  auto spec = topo::read_spec(path);
+  if (!spec) return spec.error();
+  return sim::TopoFile{*spec, {}};
 }
 
 void read_link(TableReader& r, topo::LinkSpec& link) {
@@ -31,14 +31,17 @@ void read_file(TableReader& r, Scenario& s) {
   std::string file;
   r.text("file", file);
   if (file.empty()) return;
-  auto spec = spec_from(beside(s, file));
-  if (!spec) return r.complain("file", "can not be used: " + spec.error().what);
-  s.topology = *spec;
+  auto fabric = fabric_from(beside(s, file));
+  if (!fabric) return r.complain("file", "can not be used: " + fabric.error().what);
+  s.topology = fabric->spec;
+  s.topology_file = file;
+  s.world.queues.rooms = fabric->queues;
 }
 
 }  // namespace
 
 void read_topology(TableReader& r, Scenario& s) {
+  s.topology_place = r.place();
   read_file(r, s);
   topo::Spec& t = s.topology;
   constexpr std::uint64_t kMost = 1 << 24;

@@ -103,6 +103,7 @@ void read_transport(TableReader& r, Scenario& s) {
 void read_queues(TableReader& r, Scenario& s) {
   sim::QueueSettings& q = s.world.queues;
   r.real("data_bdp", q.data_bdp, 0.001, 1000);
+  if (r.has("data_bdp")) q.rooms = {};  // a scenario changes what a file of a fabric says
   r.real("control_bdp", q.control_bdp, 0.001, 1000);
   r.real("ecn_low", q.ecn_low, 0, 1);
   r.real("ecn_high", q.ecn_high, 0, 1);

@@ -87,9 +87,9 @@ struct Published {
   std::string setting;  // in words
   std::string mrc, roce;
   std::string no_baseline;  // why RoCEv2 is not run beside it, in a phrase
-  std::string figure;  // the figure that is compared
-  std::string unit;    // of it, as reports print it
-  double scale = 1;    // from the figure to that unit
+  std::string figure;       // the figure that is compared
+  std::string unit;         // of it, as reports print it
+  double scale = 1;         // from the figure to that unit
 };
 
 struct Scenario {
@@ -97,6 +97,8 @@ struct Scenario {
   std::string name;
   std::string description;
   topo::Spec topology;
+  std::string topology_place, rates_place;  // "file:line", for complaints
+  std::string topology_file;                // that the fabric came from, if any
   sim::WorldSettings world;
   std::vector<JobSpec> jobs;
   std::vector<FaultSpec> faults;

@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"[[fault]]\nkind = \"down\"\ntarget = \"p0\"\namount = 0.5",
                 "12: fault.0.amount has no meaning"},
         Refused{"[random_faults]\nflaps_per_link_hour = 1e12\nflap_length = \"1us\"\nover = \"1s\"",
-                "x.toml: random_faults would strike more than"},
+                "x.toml:9: random_faults would strike more than"},
         Refused{"job = 3", "x.toml:"},   // a key twice: TOML's own complaint
         Refused{"[[job]", "x.toml:"}));  // no TOML at all
 
@@ -166,11 +166,17 @@ TEST(Scenario, NeedsAFabricAndAJob) {
               HasSubstr("x.toml:2: topology.file can not be used"));
   EXPECT_THAT(refusal("[topology]\nplanes = 0\n[[job]]\nkind = \"incast\""), HasSubstr("1 to 16777216"));
   EXPECT_THAT(refusal("[topology]\nt0 = 4\nradix = 2\n[[job]]\nkind = \"incast\""),
-              StartsWith("x.toml: topology:"));
-  EXPECT_THAT(refusal("[topology]\ndelay = \"0ns\"\n[[job]]\nkind = \"incast\""), HasSubstr("need a delay"));
+              StartsWith("x.toml:1: topology:"));
+  EXPECT_THAT(refusal("[topology]\ndelay = \"0ns\"\n[[job]]\nkind = \"incast\""),
+              HasSubstr("x.toml:1: links host need a delay"));
+  EXPECT_THAT(refusal("[topology]\ndelay = \"1ms\"\n[[job]]\nkind = \"incast\""),
+              HasSubstr("x.toml:1: topology: a round trip of 8"));
+  EXPECT_THAT(refusal(kSmall + "[queues]\ndata_bdp = 0.02"), HasSubstr("ports to_host have room for"));
+  EXPECT_EQ(refusal(kSmall + "[queues]\ndata_bdp = 0.02\n[transport]\nprotocol = \"roce\""), "")
+      << "back-pressure needs no room";
   std::string many = kSmall;
   for (int i = 0; i < 16; ++i) many += "[[job]]\nkind = \"incast\"\n";
-  EXPECT_THAT(refusal(many), HasSubstr("more than 16 jobs"));
+  EXPECT_THAT(refusal(many), StartsWith("x.toml:39: more than 16 jobs"));
 }
 
 TEST(Document, PutsValuesAtPaths) {
@@ -186,6 +192,15 @@ TEST(Document, PutsValuesAtPaths) {
   EXPECT_TRUE(document->set("transport.evs=lots"));
   EXPECT_EQ(document->scenario().error().what,
             "--set transport.evs=lots: transport.evs must be a whole number, 1 to 1024");
+}
+
+TEST(Document, KnowsWhoMadeATable) {
+  auto document = Document::parse(kSmall, "x.toml");
+  for (const char* setting :
+       {"random_faults.flaps_per_link_hour=1e12", "random_faults.flap_length=1us", "random_faults.over=1s"})
+    ASSERT_TRUE(document->set(setting));
+  EXPECT_THAT(prepare(*document->scenario()).error().what,
+              StartsWith("--set random_faults.over=1s: random_faults would strike"));
 }
 
 TEST(Document, MakesTheGridOfASweep) {

@@ -68,14 +68,20 @@ std::string place_of(const toml::node& node, const std::string& file) {
   return (at.path ? *at.path : file) + ":" + std::to_string(at.begin.line);
 }
 
+std::string Complaint::place(const toml::node& at, const std::string& path) const {
+  std::string found = place_of(at, file);
+  if (at.source().begin.line != 0) return found;
+  for (const Origin& o : origins) {
+    // It was put there, or it is a table that was made for what was put into it.
+    if ((path + ".").starts_with(o.path + ".") || o.path.starts_with(path + ".")) found = o.place;
+  }
+  return found;
+}
+
 void Complaint::note(const toml::node& at, const std::string& path, const std::string& shown,
                      const std::string& why) {
   if (!what.empty()) return;
-  std::string place = place_of(at, file);
-  for (const Origin& o : origins) {
-    if (at.source().begin.line == 0 && (path + ".").starts_with(o.path + ".")) place = o.place;
-  }
-  what = place + ": " + shown + (shown.empty() ? "" : " ") + why;
+  what = place(at, path) + ": " + shown + (shown.empty() ? "" : " ") + why;
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> known) {
@@ -99,10 +105,9 @@ void TableReader::complain(std::string_view key, const std::string& why) {
   complaint_.note(at != nullptr ? *at : table_, path, path, why);
 }
 
-void TableReader::complain(const std::string& why) {
-  const std::string path = prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1);
-  complaint_.note(table_, path, path, why);
-}
+void TableReader::complain(const std::string& why) { complaint_.note(table_, path(), path(), why); }
+
+std::string TableReader::path() const { return prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1); }
 
 bool TableReader::whole(const char* key, std::uint64_t& out, std::uint64_t least, std::uint64_t most) {
   const toml::node* node = find(key);

@@ -32,6 +32,8 @@ struct Complaint {
   std::string what;  // the first one; empty: none
   std::vector<Origin> origins;
 
+  /// Where the value of that dotted name was written.
+  std::string place(const toml::node& at, const std::string& path) const;
   /// `path` is the dotted name of what is wrong; `shown` what the sentence calls it.
   void note(const toml::node& at, const std::string& path, const std::string& shown, const std::string& why);
 };
@@ -104,12 +106,13 @@ class TableReader {
   void complain(std::string_view key, const std::string& why);
   /// About the table as a whole.
   void complain(const std::string& why);
-  std::string place() const { return place_of(table_, complaint_.file); }
+  std::string place() const { return complaint_.place(table_, path()); }
   /// Complains of keys that nobody asked for.
   void finish();
 
  private:
   const toml::node* find(const char* key);
+  std::string path() const;
   bool whole(const char* key, std::uint64_t& out, std::uint64_t least, std::uint64_t most);
   bool string(const char* key, std::string& out);
   void unknown_word(const char* key, const std::string& word, std::span<const std::string> names);

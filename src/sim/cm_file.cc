@@ -1,5 +1,6 @@
 #include "sim/cm_file.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -113,6 +114,9 @@ class CmParser {
 
   bool attribute(CmConnection& c, std::size_t i, bool& has_start, bool& has_size) {
     const std::string_view name = line_->words[i];
+    const auto here = line_->words.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(line_->words.begin(), here, name) != here)
+      return fail("'" + std::string(name) + "' a second time", "keep one");
     std::uint32_t ignored = 0;
     if (name == "id") return id(i + 1, c.id);
     if (name == "start") return has_start = true, time(i + 1, c.start);
@@ -128,14 +132,15 @@ class CmParser {
   bool time(std::size_t at, Ps& out) {
     const auto t = at < line_->words.size() ? parse_real(line_->words[at]) : std::nullopt;
     if (!t) return no_number(at);
-    out = static_cast<Ps>(*t);
-    return true;
+    out = static_cast<Ps>(std::min(*t, kMostNs * kPsPerNs));
+    return *t <= kMostNs * kPsPerNs || fail("a start after 11 days", "write ps, at most 10^18");
   }
   bool size(std::size_t at, std::uint64_t& out) {
     const auto n = at < line_->words.size() ? parse_number(line_->words[at]) : std::nullopt;
     if (!n) return no_number(at);
     out = *n;
-    return *n != 0 || fail("size 0", "a transfer has at least one byte");
+    return (*n != 0 && *n <= kMostBytes) ||
+           fail("size " + std::to_string(*n), "a transfer has 1 to 10^15 bytes");
   }
 
   bool trigger() {

@@ -41,14 +41,16 @@ namespace {
 
 constexpr std::uint32_t kNoLimit = 4'000'000'000;
 
-LinkSettings settings_of(const topo::LinkSpec& link, Duration switch_delay, const QueueSettings& q, Ps rtt) {
+LinkSettings settings_of(const topo::LinkSpec& link, Duration switch_delay, const QueueSettings& q, Ps rtt,
+                         std::uint32_t room_bytes = 0) {
   const double bdp = static_cast<double>(link.bits_per_second) / 8 * seconds(rtt);
   const auto bytes = [](double v) { return static_cast<std::uint32_t>(std::clamp(v, 1.0, 4e9)); };
+  const double room = room_bytes != 0 ? room_bytes : bdp * q.data_bdp;
   LinkSettings s;
-  s.data_limit = q.lossless ? kNoLimit : bytes(bdp * q.data_bdp);
+  s.data_limit = q.lossless ? kNoLimit : bytes(room);
   s.control_limit = bytes(bdp * q.control_bdp);
-  s.ecn_low = bytes(bdp * q.data_bdp * q.ecn_low);
-  s.ecn_high = bytes(bdp * q.data_bdp * q.ecn_high);
+  s.ecn_low = bytes(room * q.ecn_low);
+  s.ecn_high = bytes(room * q.ecn_high);
   s.trim_bytes = q.trim_bytes;
   s.mark_at = q.mark_at;
   s.ecn = q.ecn;
@@ -66,10 +68,12 @@ LinkPlan plan_links(const topo::Topology& topo, const QueueSettings& q, Ps rtt) 
   LinkPlan plan;
   plan.host_up = settings_of(spec.host_link, spec.switch_delay, q, rtt);
   plan.host_up.ecn = plan.host_up.trim = false;  // a NIC sends when its wire is free: there is no queue
-  plan.to_host = settings_of(spec.host_link, Duration(0), q, rtt);
+  plan.to_host = settings_of(spec.host_link, Duration(0), q, rtt, q.rooms.to_host);
   plan.to_host.toward_host = !q.mark_toward_host;
-  plan.t0_up = plan.t1_down = settings_of(spec.t0_t1, spec.switch_delay, q, rtt);
-  plan.t1_up = plan.t2_down = settings_of(spec.t1_t2, spec.switch_delay, q, rtt);
+  plan.t0_up = settings_of(spec.t0_t1, spec.switch_delay, q, rtt, q.rooms.t0_up);
+  plan.t1_down = settings_of(spec.t0_t1, spec.switch_delay, q, rtt, q.rooms.t1_down);
+  plan.t1_up = settings_of(spec.t1_t2, spec.switch_delay, q, rtt, q.rooms.t1_up);
+  plan.t2_down = settings_of(spec.t1_t2, spec.switch_delay, q, rtt, q.rooms.t2_down);
   return plan;
 }
 

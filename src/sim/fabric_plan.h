@@ -12,9 +12,15 @@
 
 namespace mrc::sim {
 
+/// Room for data at the ports of each kind, in bytes; 0: by the BDP.
+struct PortRooms {
+  std::uint32_t to_host = 0, t0_up = 0, t1_down = 0, t1_up = 0, t2_down = 0;
+};
+
 /// What a person chooses about queues, for a link of 1 BDP = rate x base RTT.
 struct QueueSettings {
   double data_bdp = 1.0;     // room for data
+  PortRooms rooms;           // instead of that
   double control_bdp = 8.0;  // and for control and trimmed frames: what an incast leaves of its first windows
   double ecn_low = 0.2;      // of the data room
   double ecn_high = 0.8;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "sim/cm_file.h"
 #include "sim/goal_file.h"
 #include "sim/text_input.h"
@@ -95,6 +97,10 @@ TEST(CmFile, SaysLineAndRemedy) {
                       {"Nodes 4\nfailure switch_type X switch_id 1\n", "f:2:", "TOR"},
                       {"Nodes 4\nfailure switch_id 1\n", "f:2:", "switch_type"},
                       {"Nodes 4\n->\n", "f:2:", "SRC->DST"},
+                      {"Nodes 4\n0->1 start 18446744073709551615 size 1\n", "f:2:", "at most 10^18"},
+                      {"Nodes 4\n0->1 start 2e18 size 1\n", "f:2:", "at most 10^18"},
+                      {"Nodes 4\n0->1 start 0 size 18446744073709551615\n", "f:2:", "10^15 bytes"},
+                      {"Nodes 4\n0->1 start 0 size 1 size 2\n", "f:2:", "'size' a second time"},
                   });
 }
 
@@ -119,7 +125,45 @@ TEST(TopoFile, SaysLineAndRemedy) {
                       {with("Tier 1", "Tier 0"), "f:12:", "second"},
                       {with("Downlink_Latency_ns 1000", "Downlink_Latency_ns 0"), "f:5:", "delay"},
                       {with("Radix_Up 16", "Colour 16"), "f:8:", "Colour"},
+                      {good + "Queue_Up 100000\n", "f:12:", "no uplinks"},
                   });
+}
+
+TEST(TopoFile, NamesQueues) {
+  const std::string good = *read_text(kData + "ft_1024_400g.topo");
+  std::string text;
+  int tier = -1;
+  for (const TextLine& line : words_by_line(good)) {
+    text += std::string(line.words[0]) + " " + std::string(line.words[1]) + "\n";
+    if (lower_case(line.words[0]) != "tier") continue;
+    ++tier;
+    text += "Queue_Down " + std::to_string(1000 * (tier + 1)) + "\n";
+    if (tier < 2) text += "Queue_Up " + std::to_string(1000 * (tier + 4)) + "\n";
+  }
+  const auto file = parse_topo(text, "f");
+  ASSERT_TRUE(file) << file.error().what;
+  const PortRooms& q = file->queues;
+  EXPECT_EQ((std::array{q.to_host, q.t1_down, q.t2_down, q.t0_up, q.t1_up}),
+            (std::array{1000u, 2000u, 3000u, 4000u, 5000u}));
+  EXPECT_EQ(parse_topo(good, "f")->queues.to_host, 0u) << "it names none";
+  const auto topology = *topo::Topology::make(file->spec);
+  const LinkPlan plan = plan_links(topology, {.data_bdp = 2, .rooms = {.t1_down = 2000}}, 8'000'000);
+  EXPECT_EQ(plan.t1_down.data_limit, 2000u);
+  EXPECT_EQ(plan.t1_down.ecn_high, 1600u);
+  EXPECT_EQ(plan.t0_up.data_limit, 800'000u) << "twice 400 Gb/s x 8 us";
+}
+
+TEST(GoalFile, ReadsWhatGeneratorsWrite) {
+  const auto file = parse_goal(
+      "/* two\n lines */ num_ranks 2\nrank 0{\ncalc 5 // no label\nl1 :send 10b to 1 tag 7 cpu 0 nic 0\n"
+      "l2:calc 3\nl2 requires l1\n}\nrank 1 {\nrecv 10b from 0 tag 7\n}\n",
+      "f");
+  ASSERT_TRUE(file) << file.error().what;
+  ASSERT_EQ(file->ranks[0].ops.size(), 3u);
+  EXPECT_EQ(file->ranks[0].ops[1].line, 5) << "lines of comments count";
+  EXPECT_EQ(file->ranks[0].ops[1].tag, 7u);
+  EXPECT_EQ(file->ranks[0].ops[2].waits_for, 1u);
+  EXPECT_EQ(file->ranks[0].ops[0].edges, 0u);
 }
 
 TEST(GoalFile, SaysLineAndRemedy) {
@@ -137,6 +181,12 @@ TEST(GoalFile, SaysLineAndRemedy) {
           {"num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag\n}\n", "f:3:", "number"},
           {"num_ranks 2\nrank 0 {\nl1: send 10b to 1\n}\n", "f:3:", "nobody receives"},
           {"num_ranks 2\nrank 0 {\nl1: recv 10b from 1\n}\n", "f:3:", "nobody sends"},
+          {"num_ranks 2\nrank 0 {\nl1: recv 10b from -1\n}\n", "f:3:", "name the rank"},
+          {"num_ranks 2\nrank 0 {\nl1: recv 10b from 1 tag -1\n}\n", "f:3:", "name the tag"},
+          {"num_ranks 2\nrank 0 {\nsend\n}\n", "f:3:", "no operation"},
+          {"num_ranks 2\nrank 0 {\nl1:\n}\n", "f:3:", "no operation"},
+          {"num_ranks 2\nrank 0 {\nl1: calc 1000000000000001\n}\n", "f:3:", "10^15"},
+          {"num_ranks 2\nrank 0 {\nl1: send 1000000000000001b to 1\n}\n", "f:3:", "10^15"},
           {"num_ranks 2\nrank 0 {\nl1: jump 10\n}\n", "f:3:", "jump"},
           {"num_ranks 2\nrank 0 {\nl1: calc 10\nl1: calc 5\n}\n", "f:4:", "unique"},
           {"num_ranks 2\nrank 0 {\nl1: calc 10\nl1 requires l2\n}\n", "f:4:", "l2"},

@@ -11,9 +11,30 @@
 namespace mrc::sim {
 namespace {
 
+/// With blanks around the signs that need none, and for comments that may span lines.
+std::string spaced(std::string_view text) {
+  std::string out;
+  bool comment = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view two = text.substr(i, 2);
+    if (two == (comment ? "*/" : "/*")) {
+      comment = !comment;
+      ++i;
+    } else if (comment) {
+      if (text[i] == '\n') out += '\n';
+    } else if (text[i] == ':' || text[i] == '{' || text[i] == '}') {
+      out += {' ', text[i], ' '};
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 class GoalParser {
  public:
-  GoalParser(std::string_view text, std::string_view file) : file_(file), lines_(words_by_line(text)) {}
+  GoalParser(std::string_view text, std::string_view file)
+      : file_(file), text_(spaced(text)), lines_(words_by_line(text_)) {}
 
   Result<GoalFile> parse() {
     for (const TextLine& line : lines_) {
@@ -75,34 +96,36 @@ class GoalParser {
     return true;
   }
 
-  bool operation(const Words& words) {
-    if (words.size() < 3 || words[0].size() < 2 || words[0].back() != ':') {
-      return fail("'" + std::string(words[0]) + "' is no operation",
+  bool operation(const Words& all) {
+    const bool named = all.size() > 1 && all[1] == ":";
+    const Words words(all.begin() + (named ? 2 : 0), all.end());  // the verb, and what follows it
+    if (words.size() < 2)
+      return fail("'" + std::string(all[0]) + "' is no operation",
                   "write 'LABEL: send|recv|calc ...' or 'LABEL requires LABEL'");
-    }
     GoalOp op;
     op.line = line_;
-    const std::string_view verb = words[1];
+    const std::string_view verb = words[0];
     const bool good = verb == "send"   ? message(words, GoalKind::send, "to", op)
                       : verb == "recv" ? message(words, GoalKind::receive, "from", op)
                       : verb == "calc"
                           ? calculation(words, op)
                           : fail("unknown operation '" + std::string(verb) + "'", "use send, recv or calc");
     if (!good) return false;
-    const std::string label(words[0].substr(0, words[0].size() - 1));
-    if (!labels_.emplace(label, rank_->ops.size()).second)
-      return fail("label '" + label + "' a second time", "labels are unique within a rank");
+    if (named && !labels_.emplace(all[0], rank_->ops.size()).second)
+      return fail("label '" + std::string(all[0]) + "' a second time", "labels are unique within a rank");
     rank_->ops.push_back(op);
     return true;
   }
 
   bool message(const Words& words, GoalKind kind, std::string_view preposition, GoalOp& op) {
     op.kind = kind;
-    const std::string_view size = words[2];
+    const std::string_view size = words[1];
     const auto bytes = size.ends_with('b') ? parse_number(size.substr(0, size.size() - 1)) : std::nullopt;
-    if (!bytes)
-      return fail("'" + std::string(size) + "' is no size", "write bytes with a b, for example 4096b");
-    const auto peer = words.size() >= 5 && words[3] == preposition ? parse_number(words[4]) : std::nullopt;
+    if (!bytes || *bytes > kMostBytes)
+      return fail("'" + std::string(size) + "' is no size",
+                  "write bytes with a b, for example 4096b, and at most 10^15");
+    if (words.size() >= 4 && words[2] == preposition && words[3] == kAny) return no_wildcard("rank");
+    const auto peer = words.size() >= 4 && words[2] == preposition ? parse_number(words[3]) : std::nullopt;
     if (!peer)
       return fail("a message without its peer",
                   "write '" + std::string(preposition) + " RANK' after the size");
@@ -112,20 +135,24 @@ class GoalParser {
     if (&out_.ranks[*peer] == rank_) return fail("a message to the rank itself", "name another rank");
     op.amount = std::max<std::uint64_t>(*bytes, 1);
     op.peer = static_cast<std::uint32_t>(*peer);
-    return options(words, 5, op);
+    return options(words, 4, op);
+  }
+  bool no_wildcard(const std::string& what) {
+    return fail("a message of any " + what, "name the " + what + ": messages are matched by rank and tag");
   }
   bool calculation(const Words& words, GoalOp& op) {
-    const auto ns = parse_number(words[2]);
-    if (!ns || *ns > std::uint64_t{1} << 52)
-      return fail("'" + std::string(words[2]) + "' is no time", "write whole nanoseconds");
+    const auto ns = parse_number(words[1]);
+    if (!ns || *ns > kMostNs)
+      return fail("'" + std::string(words[1]) + "' is no time", "write whole nanoseconds, at most 10^15");
     op.amount = *ns;
-    return options(words, 3, op);
+    return options(words, 2, op);
   }
   bool options(const Words& words, std::size_t at, GoalOp& op) {
     for (; at < words.size(); at += 2) {
       const std::uint64_t value = at + 1 < words.size() ? parse_number(words[at + 1]).value_or(kNone) : kNone;
       if (words[at] != "tag" && words[at] != "cpu" && words[at] != "nic")
         return fail("unknown option '" + std::string(words[at]) + "'", "use tag, cpu or nic");
+      if (words[at] == "tag" && at + 1 < words.size() && words[at + 1] == kAny) return no_wildcard("tag");
       if (value > UINT32_MAX)
         return fail("'" + std::string(words[at]) + "' needs a number", "write one after it");
       if (words[at] == "tag") op.tag = static_cast<std::uint32_t>(value);
@@ -176,7 +203,8 @@ class GoalParser {
     return fail("this operation waits for itself", "break the cycle of requires");
   }
 
-  // Every send has its receive: source, destination, tag and size, in order.
+  // Every send has its receive: source, destination and tag. What a receive has room for does not matter
+  // here.
   bool messages_match() {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::pair<std::int64_t, int>> open;
     for (std::uint32_t r = 0; r < ranks_; ++r) {
@@ -202,8 +230,10 @@ class GoalParser {
 
   static constexpr std::uint64_t kMaxRanks = 1 << 24;
   static constexpr std::uint64_t kNone = UINT64_MAX;
+  static constexpr std::string_view kAny = "-1";
 
   std::string file_;
+  const std::string text_;
   std::vector<TextLine> lines_;
   int line_ = 1;
   std::optional<Error> error_;

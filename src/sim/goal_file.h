@@ -2,12 +2,13 @@
 //
 //   num_ranks N
 //   rank R {
-//   L: send BYTESb to R [tag T] [cpu C] [nic I]
-//   L: recv BYTESb from R [tag T] ...
-//   L: calc NANOSECONDS [cpu C]
+//   [L:] send BYTESb to R [tag T] [cpu C] [nic I]
+//   [L:] recv BYTESb from R [tag T] ...
+//   [L:] calc NANOSECONDS [cpu C]
 //   L requires L        (starts after the other has ended)
 //   L irequires L       (starts after the other has started)
 //   }
+// Comments as in C++, of both kinds.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,8 @@ Ps ProgramHost::next_free_port() const {
 
 void ProgramHost::wait(Ps delay, std::uint64_t token) {
   ++tally_->pending;
-  timers_.push_back({now_ + delay, timer_order_++, token, false});
+  const Ps when = delay < kNeverPs - now_ ? now_ + delay : kNeverPs;  // beyond all time: it never comes
+  timers_.push_back({when, timer_order_++, token, false});
   std::push_heap(timers_.begin(), timers_.end());
 }
 

@@ -25,6 +25,10 @@ std::vector<TextLine> words_by_line(std::string_view text);
 /// "perm.cm:12: what; remedy".
 Error error_at(std::string_view file, int line, std::string_view what, std::string_view remedy);
 
+/// What files may ask for at most: sums of a few of them are far from where 64 bits end.
+inline constexpr std::uint64_t kMostBytes = 1'000'000'000'000'000;
+inline constexpr std::uint64_t kMostNs = 1'000'000'000'000'000;  // 11 days
+
 /// The whole word as a number; nothing when it is anything else or too big.
 std::optional<std::uint64_t> parse_number(std::string_view word);
 /// Also "1e6" and "2.5": htsim writes times so. Rounded to the nearest whole.

@@ -152,11 +152,22 @@ class TopoParser {
       if (Duration(static_cast<std::int64_t>(tier.value("switch_latency_ns", 0))) != s.switch_delay) {
         return fail("Switch_Latency_ns differs between tiers", "use one value");
       }
-      for (const char* queue : {"queue_up", "queue_down"}) {
-        out_.queue_bytes = std::max(out_.queue_bytes, static_cast<std::uint32_t>(tier.value(queue, 0)));
-      }
     }
-    return true;
+    return queues();
+  }
+
+  bool queues() {
+    PortRooms& q = out_.queues;
+    std::uint32_t* const down[] = {&q.to_host, &q.t1_down, &q.t2_down};
+    std::uint32_t* const up[] = {&q.t0_up, &q.t1_up};
+    const std::uint32_t top = out_.spec.tiers - 1;
+    for (std::uint32_t t = 0; t <= top; ++t) {
+      *down[t] = static_cast<std::uint32_t>(tiers_[t].value("queue_down", 0));
+      if (t < top) *up[t] = static_cast<std::uint32_t>(tiers_[t].value("queue_up", 0));
+    }
+    if (!tiers_[top].values.contains("queue_up")) return true;
+    line_ = tiers_[top].line;
+    return fail("Queue_Up in tier " + std::to_string(top) + ", which has no uplinks", "remove it");
   }
 
   std::string file_;

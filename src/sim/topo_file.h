@@ -11,13 +11,14 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "sim/fabric_plan.h"
 #include "topo/spec.h"
 
 namespace mrc::sim {
 
 struct TopoFile {
-  topo::Spec spec;                // one plane
-  std::uint32_t queue_bytes = 0;  // the largest that the file names; 0: it names none
+  topo::Spec spec;   // one plane
+  PortRooms queues;  // Queue_Up and Queue_Down of its tiers
 };
 
 /// `file` names the text in errors, which say the line, what is wrong and what would do.

@@ -71,8 +71,10 @@ void World::settle_transport() {
   const std::uint64_t rate = topo_.spec().host_link.bits_per_second;
   const double bdp =
       static_cast<double>(rate) / 8 * seconds(base_rtt(topo_, settings_.hosts.path_mtu + 150u, 150));
-  settings_.forwarding.pfc = {static_cast<std::uint32_t>(bdp * roce.pfc_xoff_bdp),
-                              static_cast<std::uint32_t>(bdp * roce.pfc_xon_bdp)};
+  const auto bytes = [&](double bdps) {
+    return static_cast<std::uint32_t>(std::clamp(bdp * bdps, 1.0, 4e9));
+  };
+  settings_.forwarding.pfc = {bytes(roce.pfc_xoff_bdp), bytes(roce.pfc_xon_bdp)};
 }
 
 std::unique_ptr<ProgramHost> World::make_host(Host host) {
