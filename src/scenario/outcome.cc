@@ -146,6 +146,7 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   out.summary = sim::summarise(world, out.flows, sim::cost_so_far());
   out.unfinished = prepared.load->unfinished();
   out.samples = series.samples();
+  out.interval = series.interval();
   out.marks = prepared.marks;
   const Ps until = std::max(out.summary.end, world.stopped_at());
   out.busiest = link_figures(world, until, false);

@@ -53,6 +53,7 @@ struct Outcome {
   std::vector<LinkFigures> busiest;
   std::vector<LinkFigures> links;  // all directions, when they are wanted
   std::vector<Sample> samples;     // empty when nobody wants them
+  sim::Ps interval = 0;            // of theirs
   std::vector<Mark> marks;
   double of_line_rate = 0;  // summary.goodput_gbps over what the NICs carry
   sim::Ps silence = 0;      // the longest time in which nothing arrived, between the first byte and the last

@@ -50,6 +50,23 @@ std::string file_text(const std::string& path) {
   return text.str();
 }
 
+TEST(Series, GrowsCoarserInsteadOfEnding) {
+  topo::Spec spec;
+  spec.planes = spec.t0 = spec.t1 = 1;
+  spec.hosts_per_t0 = 2;
+  const auto topology = *topo::Topology::make(spec);
+  sim::StreamWorkload load({}, topology.hosts());
+  sim::World world(topology, {}, load);
+  Series series(topology, 1'000'000, 16);
+  sim::Ps last = 0;
+  for (sim::Ps now = 0; now < 100'000'000; now += 500'000) {
+    if (series.due(now)) series.take(world, {0, now, {}}), last = now;
+  }
+  EXPECT_EQ(series.interval(), 8'000'000);
+  EXPECT_LT(series.samples().size(), 16u);
+  EXPECT_GT(last, 91'000'000) << "it goes on to the end";
+}
+
 /// Without what differs from run to run.
 Json lasting(const Ran& ran) {
   Json json = Json::parse(to_json(ran.scenario, ran.outcome));

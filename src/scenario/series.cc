@@ -7,7 +7,6 @@ namespace {
 
 constexpr sim::Ps kFirstInterval = 1'000'000;  // 1 us
 constexpr std::size_t kMostSamples = 512;
-constexpr std::size_t kMostFixed = 1'000'000;
 constexpr std::uint64_t kMostLooks = 200'000'000;  // at links, in a run: some seconds
 
 QueueRow row_of(topo::LinkKind kind, topo::Direction direction) {
@@ -22,11 +21,11 @@ QueueRow row_of(topo::LinkKind kind, topo::Direction direction) {
 
 }  // namespace
 
-Series::Series(const topo::Topology& topology, sim::Ps interval)
-    : interval_(interval > 0 ? interval : kFirstInterval), fixed_(interval > 0) {
+Series::Series(const topo::Topology& topology, sim::Ps interval, std::size_t most)
+    : interval_(interval > 0 ? interval : kFirstInterval), most_(most) {
   const std::uint64_t looks = 2ull * topology.links() * 10;
-  most_ = fixed_ ? kMostFixed
-                 : std::clamp<std::size_t>(static_cast<std::size_t>(kMostLooks / looks), 32, kMostSamples);
+  if (interval == 0)
+    most_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostLooks / looks), 32, kMostSamples);
 }
 
 void Series::take(sim::World& world, const sim::Progress& progress) {
@@ -55,8 +54,7 @@ void Series::take(sim::World& world, const sim::Progress& progress) {
   }
   samples_.push_back(std::move(s));
   next_ = progress.now + interval_;
-  if (!fixed_ && samples_.size() >= most_) halve();
-  if (fixed_ && samples_.size() >= most_) next_ = sim::kNeverPs;
+  if (samples_.size() >= most_) halve();
 }
 
 // Counts are cumulative, so a sample can go; its queue was real, so the next one keeps it.

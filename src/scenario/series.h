@@ -28,8 +28,11 @@ struct Sample {
 
 class Series {
  public:
-  /// `interval` 0: begins short, and doubles whenever there are too many samples.
-  Series(const topo::Topology& topology, sim::Ps interval);
+  static constexpr std::size_t kMostRows = 1'000'000;
+
+  /// `interval` 0: begins short, and doubles whenever there are too many samples. Else it is kept until there
+  /// are `most` of them.
+  Series(const topo::Topology& topology, sim::Ps interval, std::size_t most = kMostRows);
 
   bool due(sim::Ps now) const { return now >= next_; }
   void take(sim::World& world, const sim::Progress& progress);
@@ -43,7 +46,6 @@ class Series {
   sim::Ps interval_;
   sim::Ps next_ = 0;
   std::size_t most_;
-  bool fixed_;
 };
 
 /// Payload that arrived in each phase.
