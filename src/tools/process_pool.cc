@@ -1,17 +1,24 @@
 #include "tools/process_pool.h"
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 
+#include "tools/interruption.h"
+
 namespace mrc::tools {
 namespace {
+
+constexpr int kLookMs = 200;  // a signal may come just before the wait for workers
+constexpr const char* kInterrupted = "interrupted";
 
 struct Worker {
   std::size_t piece = 0;
@@ -30,7 +37,17 @@ bool write_all(int fd, const std::string& text) {
   return true;
 }
 
+void hold_signals(bool hold) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int s : {SIGINT, SIGTERM}) sigaddset(&set, s);
+  sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
+}
+
 [[noreturn]] void serve(int fd, const std::function<std::string(std::size_t)>& work, std::size_t piece) {
+  leave_interruption();
+  hold_signals(false);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would hear the answer
   int status = 1;
   try {
     status = write_all(fd, work(piece)) ? 0 : 1;
@@ -49,7 +66,9 @@ bool start(std::vector<Worker>& workers, std::size_t piece,
     return false;
   }
   std::fflush(nullptr);
+  hold_signals(true);  // a child that is told to end must not take it for what its parent heeds
   const pid_t pid = fork();
+  if (pid != 0) hold_signals(false);
   if (pid == 0) {
     close(ends[0]);
     serve(ends[1], work, piece);
@@ -83,14 +102,20 @@ std::vector<Piece> run_in_processes(std::size_t count, unsigned at_once,
   std::vector<Piece> out(count);
   std::vector<Worker> workers;
   std::size_t next = 0;
+  bool interrupted = false;
   while (next < count || !workers.empty()) {
+    if (interruption() != 0 && !interrupted) {
+      interrupted = true;
+      for (; next < count; ++next) out[next].error = kInterrupted;
+      for (const Worker& w : workers) ::kill(w.pid, SIGTERM);
+    }
     while (next < count && workers.size() < std::max(at_once, 1u)) {
       if (!start(workers, next, work, out[next]) && on_done) on_done(next);
       ++next;
     }
     std::vector<pollfd> waits;
     for (const Worker& w : workers) waits.push_back({w.pipe, POLLIN, 0});
-    if (waits.empty() || (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR)) continue;
+    if (waits.empty() || (poll(waits.data(), waits.size(), kLookMs) < 0 && errno != EINTR)) continue;
     for (std::size_t i = waits.size(); i-- > 0;) {
       if (waits[i].revents == 0) continue;
       char buffer[65536];
@@ -100,7 +125,12 @@ std::vector<Piece> run_in_processes(std::size_t count, unsigned at_once,
       const Worker ended = workers[i];
       workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(i));
       finish(ended, out[ended.piece]);
-      if (on_done) on_done(ended.piece);
+      Piece& piece = out[ended.piece];
+      if (interrupted && !piece.error.empty()) {
+        piece = {"", kInterrupted};
+      } else if (on_done) {
+        on_done(ended.piece);
+      }
     }
   }
   return out;

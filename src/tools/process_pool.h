@@ -15,7 +15,8 @@ struct Piece {
 };
 
 /// Calls `work(i)` for i in 0 .. count-1, at most `at_once` at a time, and gathers what they return, in
-/// order. `on_done(i)` is called here, as they end. REQUIRES: no other threads in this process.
+/// order. `on_done(i)` is called here, as they end. Once interrupted() it ends those that run, starts no
+/// more, and says so of each; on_done hears of none of them. REQUIRES: no other threads in this process.
 std::vector<Piece> run_in_processes(std::size_t count, unsigned at_once,
                                     const std::function<std::string(std::size_t)>& work,
                                     const std::function<void(std::size_t)>& on_done = {});

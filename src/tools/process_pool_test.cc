@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <stdexcept>
+
+#include "tools/interruption.h"
 
 namespace mrc::tools {
 namespace {
@@ -34,6 +37,26 @@ TEST(ProcessPool, OutlivesACrash) {
   EXPECT_EQ(pieces[0].text, "fine");
   EXPECT_THAT(pieces[1].error, HasSubstr("signal 9"));
   EXPECT_THAT(pieces[2].error, HasSubstr("failed"));
+}
+
+TEST(ProcessPool, EndsItsWorkersWhenInterrupted) {
+  heed_interruption();
+  std::size_t ended = 0;
+  const auto pieces = run_in_processes(
+      4, 2,
+      [](std::size_t i) -> std::string {
+        if (i > 0) pause();  // for ever
+        return "fine";
+      },
+      [&](std::size_t) {
+        ++ended;
+        std::raise(SIGTERM);
+      });
+  EXPECT_EQ(interrupted_status(), 128 + SIGTERM);
+  leave_interruption();
+  EXPECT_EQ(ended, 1u);
+  EXPECT_EQ(pieces[0].text, "fine") << "what has ended is kept";
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(pieces[i].error, "interrupted");
 }
 
 TEST(ProcessPool, DoesNothingForNothing) { EXPECT_TRUE(run_in_processes(0, 2, {}).empty()); }

@@ -7,6 +7,7 @@
 #include "scenario/paper.h"
 #include "scenario/prepare.h"
 #include "sim/ranks.h"
+#include "tools/interruption.h"
 #include "tools/process_pool.h"
 #include "tools/sim_scenario.h"
 
@@ -111,6 +112,7 @@ int simulate_paper(const PaperOptions& options) {
   if (!options.report.empty()) {
     if (auto ok = scenario::can_write(options.report); !ok) return refuse(ok.error().what, kBadScenario);
   }
+  heed_interruption();
   std::size_t ended = 0;
   const auto pieces = run_in_processes(
       tasks.size(), processes(options.at_once),
@@ -130,6 +132,10 @@ int simulate_paper(const PaperOptions& options) {
       return refuse(ok.error().what, 1);
   }
   std::printf("%s\n", (options.json ? paper_json(rows) : paper_text(rows)).c_str());
+  if (ended < tasks.size())
+    return refuse(
+        "interrupted: " + std::to_string(ended) + " of " + std::to_string(tasks.size()) + " runs ended",
+        interrupted_status());
   return std::all_of(rows.begin(), rows.end(), scenario::row_passed) ? 0 : kMissed;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "tools/interruption.h"
 
 namespace mrc::tools {
 namespace {
@@ -35,6 +36,7 @@ double SimProgress::part_done(const sim::Progress& p) const {
 }
 
 bool SimProgress::note(const sim::Progress& p) {
+  if (interruption() != 0) return false;
   if (mode_ == ProgressMode::off && goals_.wall_seconds <= 0) return true;
   const auto now = Clock::now();
   const double elapsed = seconds(now - start_);

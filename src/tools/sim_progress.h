@@ -28,7 +28,7 @@ class SimProgress {
   SimProgress(ProgressMode mode, const ProgressGoals& goals);
   ~SimProgress() { clear(); }
 
-  /// False: the wall time is over.
+  /// False: the wall time is over, or somebody interrupts.
   bool note(const sim::Progress& p);
   /// Leaves the terminal's line free for others.
   void clear();

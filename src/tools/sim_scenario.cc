@@ -12,6 +12,7 @@
 #include "scenario/report.h"
 #include "sim/ranks.h"
 #include "sim/trace.h"
+#include "tools/interruption.h"
 #include "tools/sim_record.h"
 
 namespace mrc::tools {
@@ -48,6 +49,13 @@ void print_text(const Scenario& s, const Outcome& o) {
   for (const scenario::PhaseFigures& p : o.phases)
     std::printf("  phase %-12s %.1f Gb/s (%.1f %% of line rate)\n", p.name.c_str(), p.goodput_gbps,
                 100 * p.of_line_rate);
+}
+
+/// Who asked for an interval hears when the run was too long for it.
+void say_interval(const Scenario& s, const Outcome& o) {
+  if (o.samples.empty() || s.outputs.interval == 0 || o.interval == s.outputs.interval) return;
+  std::fprintf(stderr, "mrc sim: the time series has at most %zu rows: its interval became %g us\n",
+               scenario::Series::kMostRows, sim::microseconds(o.interval));
 }
 
 int verdict(const Scenario& s, const Outcome& o, bool json) {
@@ -132,6 +140,7 @@ int simulate_scenario(const ScenarioOptions& options) {
   scenario::Wanted wanted{samples, !s.outputs.links.empty(), {}};
   const auto record = record_scenario(options, s, *prepared, wanted);
   if (!record) return refuse(record.error().what, kBadScenario);
+  heed_interruption();
   SimProgress progress(options.progress, {prepared->bytes, s.world.end, s.wall_seconds});
   const Outcome o =
       scenario::run(s, *prepared, wanted, [&](const sim::Progress& p) { return progress.note(p); });
@@ -139,11 +148,14 @@ int simulate_scenario(const ScenarioOptions& options) {
   if (!o.here) return 0;  // rank 0 speaks for all
   if (auto ok = *record ? (*record)->close() : Status(Done{}); !ok) return refuse(ok.error().what, 1);
   if (auto ok = write_all(*document, s, *prepared, o); !ok) return refuse(ok.error().what, 1);
+  say_interval(s, o);
   if (options.json) {
     std::printf("%s\n", scenario::to_json(s, o).c_str());
   } else {
     print_text(s, o);
   }
+  if (interruption() != 0 && o.stopped_by_time)
+    return refuse("interrupted: these are the results so far", interrupted_status());
   if (progress.out_of_time()) return refuse("stopped: the wall time of [limits] is over", 1);
   return verdict(s, o, options.json);
 }

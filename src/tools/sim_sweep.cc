@@ -6,6 +6,7 @@
 #include "scenario/files.h"
 #include "scenario/prepare.h"
 #include "sim/ranks.h"
+#include "tools/interruption.h"
 #include "tools/process_pool.h"
 #include "tools/sim_scenario.h"
 
@@ -83,6 +84,7 @@ int simulate_sweep(const ScenarioOptions& options, const Document& document) {
   if (auto ok = can_write_all(out); !ok) return refuse(ok.error().what, kBadScenario);
   if (auto ok = check_all(options, *grid); !ok) return refuse(ok.error().what, kBadScenario);
 
+  heed_interruption();
   std::size_t ended = 0;
   const auto pieces = run_in_processes(
       grid->size(), processes(options.at_once), [&](std::size_t i) { return run_point(options, (*grid)[i]); },
@@ -96,6 +98,10 @@ int simulate_sweep(const ScenarioOptions& options, const Document& document) {
     points.push_back({(*grid)[i], pieces[i].text, pieces[i].error});
   if (auto ok = write_all(*base, points, document); !ok) return refuse(ok.error().what, 1);
   std::printf("%s\n", (options.json ? sweep_json(*base, points) : sweep_text(*base, points)).c_str());
+  if (ended < grid->size())
+    return refuse("interrupted: " + std::to_string(ended) + " of " + std::to_string(grid->size()) +
+                      " points ended, and these are their results",
+                  interrupted_status());
   return all_passed(points) ? 0 : kMissed;
 }
 
