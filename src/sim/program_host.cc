@@ -23,15 +23,17 @@ ProgramHost::ProgramHost(HostPlan& plan, Host self)
 Ps ProgramHost::run(Lane& lane, Tally& tally, Ps begin, Ps end, std::span<const Transit> arrivals) {
   lane_ = &lane;
   tally_ = &tally;
+  Ps local =
+      next_local();  // before time moves: a port may be free from the very moment at which a window begins
   now_ = std::max(now_, begin);
   if (starts_) {
     starts_ = false;
     plan_.workload.start(self_, *this);
     --tally.pending;
     pump();
+    local = next_local();
   }
   std::size_t next = 0;
-  Ps local = next_local();
   for (;;) {
     const Ps arrival = next < arrivals.size() ? arrivals[next].when : kNeverPs;
     if (std::min(arrival, local) >= end) return local;

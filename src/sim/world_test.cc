@@ -145,6 +145,19 @@ TEST(World, IncastTrimsAndLosesNothing) {
   EXPECT_EQ(last_hop.counters().marks, 0u);
 }
 
+TEST(World, APortThatIsFreeAsAWindowBeginsIsUsedThen) {
+  topo::Spec spec;
+  spec.planes = spec.t0 = spec.t1 = 1, spec.hosts_per_t0 = 4;
+  spec.host_link = spec.t0_t1 = {8'000'000'000, 998ns};  // a frame of 998 bytes takes as long as a window
+  const topo::Topology topo = *topo::Topology::make(spec);
+  CmWorkload load(*parse_cm("Nodes 4\n0->1 start 0 size 828\n0->2 start 0 size 828\n", "f"));
+  World world(topo, {}, load);
+  world.run();
+  const auto flows = world.flows();
+  ASSERT_EQ(flows.size(), 2u);
+  EXPECT_EQ(flows[1].received - flows[0].received, 998'000);
+}
+
 TEST(World, EndsWhenTheLastMessageIsAcknowledged) {
   const topo::Topology topo = small_fabric();
   CmWorkload load(*parse_cm(
