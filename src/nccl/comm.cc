@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kBatch = 16;
 constexpr std::uint32_t kIdlePolls = 64;                    // between two looks at the clock
 constexpr auto kLookEvery = std::chrono::milliseconds(10);  // at the connection
-constexpr int kAsksPerTimeout = 8;                          // a silent peer is asked that often
 
 }  // namespace
 
@@ -86,11 +85,16 @@ Status Comm::poll() {
   for (int i = 0; i < *n; ++i) {
     if (auto taken = take(done[static_cast<std::size_t>(i)]); !taken) return taken;
   }
+  if (*n == 0 && flushed_) return lost("a queue pair has failed");
   idle_ = *n > 0 ? 0 : idle_ + 1;
   return *n > 0 ? Status(Done{}) : on_idle();
 }
 
 Status Comm::take(const ibv_wc& wc) {
+  if (wc.status == IBV_WC_WR_FLUSH_ERR) {  // something else is the reason, and it may come behind
+    flushed_ = true;
+    return Done{};
+  }
   if (wc.status != IBV_WC_SUCCESS) {
     const std::string why =
         wc.status == IBV_WC_RETRY_EXC_ERR

@@ -76,7 +76,7 @@ class Comm {
   std::uint32_t unanswered_ = 0;
   std::uint32_t idle_ = 0;
   Clock::time_point heard_, looked_;
-  bool gone_ = false, told_of_cut_ = false;
+  bool gone_ = false, flushed_ = false, told_of_cut_ = false;
   Error error_;
 };
 

@@ -24,11 +24,12 @@ namespace mrc::nccl {
 static_assert(std::endian::native == std::endian::little,
               "the layouts below are those of little-endian hosts");
 
-inline constexpr std::uint32_t kProtocol = 5;
-inline constexpr std::uint32_t kMagic = 0x4352'4D4F;                  // "OMRC"
-inline constexpr std::uint32_t kRing = 64;                            // receives outstanding
-inline constexpr std::uint32_t kGroup = 8;                            // receives of one grant
-inline constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31;  // so that a piece is one write
+inline constexpr std::uint32_t kProtocol = 6;
+inline constexpr std::uint32_t kMagic = 0x4352'4D4F;  // "OMRC"
+inline constexpr std::uint32_t kRing = 64;            // receives outstanding
+inline constexpr std::uint32_t kGroup = 8;            // receives of one grant
+// So that a piece is one write, and NCCL's test() can say its length in an int.
+inline constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 30;
 
 struct GrantedBuffer {
   std::uint64_t address;
@@ -77,6 +78,8 @@ static_assert(kGrants <= 256 && kGroup <= 16);
 inline constexpr std::uint32_t kAsks = kGrants - 1;
 static_assert(kAsks >= kEarlySlots);
 
+inline constexpr std::uint32_t kMostQuestions = 64;  // until the receiver says something
+
 /// The immediate of a grant, or one of no grant that only says which early messages have left the ring.
 struct GrantImmediate {
   bool only_done;
@@ -101,7 +104,7 @@ struct Rings {
 struct Introduction {
   std::uint32_t magic = kMagic;
   std::uint32_t protocol = kProtocol;
-  std::uint64_t cookie = 0;  // of the handle: shows that the sender got it from whom it thinks
+  std::uint64_t cookie = 0;  // of the handle, the caller's or the listener's: shows that this is who is meant
   std::uint64_t ring_address =
       0;  // of Rings: the other writes grants at the sender, early messages at the receiver
   std::uint32_t ring_rkey = 0;

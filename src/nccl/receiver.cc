@@ -9,8 +9,10 @@ namespace mrc::nccl {
 namespace {
 
 constexpr std::uint32_t kGrantsInFlight = 2 * kRing;  // a buffer can be filled before its grant's ACK comes
-constexpr std::uint32_t kSpare = 2;            // for a question whether the peer lives, and for what is done
-constexpr std::uint32_t kPiecesWaiting = 512;  // a sender has at most so many in flight
+constexpr std::uint32_t kSpare = 2;  // for a question whether the peer lives, and for what is done
+// An immediate that finds no receive ends the queue pair: there is one for all that a sender can have sent
+// before we look, on one queue pair.
+constexpr std::uint32_t kPiecesWaiting = kRing * kGroup + kEarlySlots + kMostQuestions;
 constexpr std::uint64_t kGrantId = 0;
 // Early messages that have left the ring when it is said: it takes a packet, which others need not wait for.
 constexpr std::uint32_t kSayWhenIdle = kEarlySlots / 2, kSayAtOnce = kEarlySlots * 3 / 4;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kSends = 512;        // pieces in flight on each queue pair
 constexpr std::uint64_t kStripeUnit = 4096;  // stripes begin where packets do
-constexpr std::uint32_t kPatience = 1024;    // refused sends between two questions for grants
+constexpr std::uint64_t kPatience = 1024;    // refused sends until the second question for grants
 
 }  // namespace
 
@@ -29,6 +29,7 @@ Introduction Sender::introduce(const Link& link, std::uint64_t cookie) {
 }
 
 Status Sender::on_immediate(std::uint32_t immediate, std::uint32_t) {
+  questions_ = 0;
   const Error nonsense{EPROTO, link().peer_name() + " sent a grant out of turn"};
   const GrantImmediate which = GrantImmediate::from(immediate);
   if (which.only_done) {
@@ -78,8 +79,12 @@ void Sender::note_sent(std::uint64_t size) {
 
 Status Sender::send(const void* data, std::uint64_t size, int tag, const ibv_mr* memory, Request** out) {
   *out = nullptr;
-  if (size > kMaxMessage)
-    return Error{EMSGSIZE, "a message is longer than maxP2pBytes and maxCollBytes allow"};
+  if (auto well = check(); !well) return well;
+  if (size > kMaxMessage) {
+    return Error{EMSGSIZE, "a message of " + std::to_string(size) + " bytes to " + link().peer_name() +
+                               " is longer than the " + std::to_string(kMaxMessage) +
+                               " that maxP2pBytes and maxCollBytes allow"};
+  }
   // Polling first would put every message behind a turn of the network, even when its grant came long ago.
   std::uint32_t buffer = find(tag);
   if (buffer == kGroup && may_go_early(size)) return send_early(data, size, tag, out);
@@ -110,7 +115,6 @@ bool Sender::may_go_early(std::uint64_t size) const {
 }
 
 Status Sender::send_early(const void* data, std::uint64_t size, int tag, Request** out) {
-  if (auto well = check(); !well) return well;
   Request* request = new_request();
   if (request == nullptr) return progress();
   const std::uint32_t number = early_.next();
@@ -139,13 +143,17 @@ Status Sender::send_early(const void* data, std::uint64_t size, int tag, Request
 }
 
 // A receiver that has had only short messages for a while keeps its grants back. It may have counted
-// otherwise than we did, and our question may come when it has nothing to grant: so we ask again.
+// otherwise than we did, and our question may come when it has nothing to grant: so we ask again, each time
+// after twice as long. A receiver that looks at nothing for an hour must have room for all our questions.
 Status Sender::ask(std::uint64_t size) {
-  const bool kept_back = (short_run_ >= kShortRun && size > kEarlyBytes) || refused_ > 0;
-  if (refused_++ % kPatience != 0 || !kept_back || in_flight_ >= kSends) return Done{};
+  const bool first = refused_ == 0 && short_run_ >= kShortRun && size > kEarlyBytes;
+  const bool again = refused_ >= kPatience && std::has_single_bit(refused_);
+  ++refused_;
+  if (!(first || again) || questions_ == kMostQuestions || in_flight_ >= kSends) return Done{};
   const Link::Write nothing{.id = kCopiedId};
   const std::uint32_t word = PieceImmediate{kAsks, 0, 0}.word();
   if (auto asked = link().write(0, nothing, &word); !asked) return fail(asked.error());
+  ++questions_;
   ++in_flight_;
   note_posted();
   return Done{};

@@ -40,7 +40,8 @@ class Sender final : public Comm {
   std::array<std::uint8_t, kGrants> empty_{};  // of each: a bit for each buffer that nothing was sent to
   EarlySent early_;
   std::uint32_t short_run_ = 0;  // short messages in a row
-  std::uint32_t refused_ = 0;    // sends in a row that found no grant
+  std::uint64_t refused_ = 0;    // sends in a row that found no grant
+  std::uint32_t questions_ = 0;  // since the receiver was heard of
   std::uint32_t in_flight_ = 0;  // pieces
   std::uint32_t next_qp_ = 0;
 };

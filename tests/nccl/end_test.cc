@@ -51,6 +51,7 @@ class Peer {
     }
     return handle;
   }
+  void begin() { EXPECT_EQ(::write(to_, "!", 1), 1); }
   void wait_until_connected() {
     char byte;
     EXPECT_EQ(::read(from_, &byte, 1), 1);
@@ -192,6 +193,54 @@ TEST_P(End, TheReceiverDies) {
   EXPECT_EQ(run_until_error(comm, true), kRemoteError);
   EXPECT_THAT(logged_warnings(), HasSubstr("lost 127.0.0.1: "));
   close(comm, true);
+}
+
+// One rank writes a checkpoint: its NCCL asks for nothing, for much longer than a peer may be silent, while
+// the others wait for it and ask all the time.
+TEST_P(End, APeerThatIsBusyElsewhereIsNotLost) {
+  if (GetParam() != 11) return;  // it takes a while, and no version plays a part
+  for (const bool we_send : {true, false}) {
+    Peer peer(GetParam(), we_send ? "idle-receive" : "idle-send");
+    void* comm = meet(peer, we_send);
+    ASSERT_NE(comm, nullptr);
+    Memory memory(*table, comm, 100'000, 1);
+    void* request = nullptr;
+    int done = 0;
+    Code code = kSuccess;
+    const auto ask = [&] {
+      code = request != nullptr ? table->test(request, &done, nullptr)
+             : we_send          ? table->send(comm, memory.buffer(0, 100'000, 1), &request)
+                                : table->receive(comm, {memory.buffer(0, 100'000, 1)}, &request);
+      return code != kSuccess || done != 0;
+    };
+    EXPECT_FALSE(drive(ask, milliseconds(4000))) << logged_warnings();
+    peer.begin();
+    EXPECT_TRUE(drive(ask)) << "it has begun";
+    EXPECT_EQ(code, kSuccess) << logged_warnings();
+    close(comm, we_send);
+    listener = nullptr;
+  }
+}
+
+TEST_P(End, NothingIsSentToAPeerThatIsLost) {
+  Ends ends;
+  ASSERT_TRUE(connect_ends(*table, ends));
+  Memory from(*table, ends.sender, 100'000, 3), to(*table, ends.receiver, 100'000, 0);
+  void* first = post_receive(*table, ends.receiver, {to.buffer(0, 50'000, 0)});
+  void* second = post_receive(*table, ends.receiver, {to.buffer(50'000, 100, 1)});
+  ASSERT_NE(second, nullptr);
+  void* send = post_send(*table, ends.sender, from.buffer(0, 50'000, 0), first);
+  ASSERT_EQ(wait_for(*table, send, nullptr), kSuccess);
+  EXPECT_EQ(table->close_receive(ends.receiver), kSuccess);
+  ends.receiver = nullptr;
+  void* request = nullptr;
+  Code code = kSuccess;
+  EXPECT_TRUE(
+      drive([&] { return (code = table->send(ends.sender, from.buffer(0, 50'000, 9), &request)) != 0; }));
+  EXPECT_EQ(code, kRemoteError) << "there is no buffer for that";
+  EXPECT_EQ(table->send(ends.sender, from.buffer(0, 100, 1), &request), kRemoteError) << "here was one";
+  EXPECT_EQ(request, nullptr);
+  close_ends(*table, ends);
 }
 
 // A stopped process stands for a network that carries nothing any more: no packet is answered, no connection

@@ -2,13 +2,15 @@
 //
 // nccl_peer VERSION send: reads a handle from standard input, connects, and sends 100,000-byte messages for
 // ever. nccl_peer VERSION receive: writes a handle to standard output, accepts, and receives such messages
-// for ever. nccl_peer VERSION idle-send | idle-receive: connects and then only waits. Each writes one byte
-// more to standard output once it is connected.
+// for ever. nccl_peer VERSION idle-send | idle-receive: connects and then only waits, for a byte from
+// standard input, before it begins. Each writes one byte more to standard output once it is connected. What
+// the plugin warns of when it does not start goes to standard error.
 #include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -53,9 +55,11 @@ int main(int count, char** arguments) {
   const std::string mode = arguments[2];
   const bool sends = mode.find("send") != std::string::npos, idle = mode.starts_with("idle");
   const auto table = start_plugin(std::atoi(arguments[1]));
+  if (table == nullptr) std::fputs(logged_warnings().c_str(), stderr);
   void* comm = table != nullptr ? meet(*table, sends) : nullptr;
   if (comm == nullptr || ::write(STDOUT_FILENO, "!", 1) != 1) return 1;
-  if (idle) return ::pause();
+  std::uint8_t go = 0;
+  if (idle && !read_all(&go, 1)) return ::pause();
   Memory memory(*table, comm, kSize, 1);
   while (true) {
     void* request = sends ? post_send(*table, comm, memory.buffer(0, kSize, 1))
