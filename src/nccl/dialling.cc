@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 
 #include "nccl/log.h"
 #include "nccl/meeting.h"
@@ -41,22 +42,59 @@ bool answers(const IpAddress& address, std::uint16_t port, int timeout_ms) {
   return error == 0;
 }
 
-/// The first plane that works; the first of all when none seems to.
-const IpAddress& choose(const Handle& handle, int timeout_ms) {
-  for (int wait = kFirstTryMs; handle.count > 1 && wait <= std::min(kLongestTryMs, timeout_ms); wait *= 4) {
-    for (int i = 0; i < handle.count; ++i) {
-      const IpAddress& address = handle.addresses[static_cast<std::size_t>(i)];
-      if (answers(address, handle.tcp_port, wait)) return address;
-    }
-  }
-  return handle.addresses[0];
+using Clock = std::chrono::steady_clock;
+
+int ms_until(Clock::time_point then) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(then - Clock::now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
+std::span<const IpAddress> addresses_of(const Handle& handle) {
+  return std::span(handle.addresses).first(handle.count);
+}
+
+/// The first plane that works; null when none seems to.
+const IpAddress* choose(const Handle& handle, Clock::time_point deadline) {
+  for (int wait = kFirstTryMs; wait <= kLongestTryMs; wait *= 4) {
+    for (const IpAddress& address : addresses_of(handle)) {
+      const int time = std::min(wait, ms_until(deadline));
+      if (time == 0) return nullptr;
+      if (answers(address, handle.tcp_port, time)) return &address;
+    }
+  }
+  return nullptr;
+}
+
+/// Where there is a choice, half of the time is for it.
+Status meet(Link& link, const Handle& handle, const Introduction& ours, int timeout_ms) {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  const bool several = handle.count > 1;
+  const IpAddress* chosen =
+      several ? choose(handle, deadline - std::chrono::milliseconds(timeout_ms / 2)) : nullptr;
+  const std::string host = text_of(chosen != nullptr ? *chosen : handle.addresses[0]);
+  auto met = link.connect(host, handle.tcp_port, ours, handle.answer, ms_until(deadline));
+  if (met || !several || chosen != nullptr) return met;
+  std::string tried;
+  for (const IpAddress& address : addresses_of(handle)) tried += " " + text_of(address);
+  return Error{met.error().code, met.error().what + "; none of its addresses answers:" + tried};
+}
+
+struct Attempt {
+  std::shared_ptr<Meeting> meeting;
+  Clock::time_point asked;  // last
+};
 /// All attempts of this process.
 struct Attempts {
   std::mutex mutex;
-  std::map<std::uint64_t, std::shared_ptr<Meeting>> under_way;
+  std::map<std::uint64_t, Attempt> under_way;
   std::uint64_t last_ticket = 0;
+
+  /// NCCL asks all the time, unless it has given up: that it tells nobody.
+  void sweep(Clock::time_point before) {
+    std::erase_if(under_way, [&](const auto& entry) {
+      return entry.second.meeting->over() && entry.second.asked < before;
+    });
+  }
 };
 Attempts& attempts() {
   static auto* all = new Attempts;
@@ -68,9 +106,8 @@ Result<std::shared_ptr<Meeting>> start(const Device& device, const Handle& handl
   if (!link) return link.error();
   const Introduction ours = Sender::introduce(**link, handle.cookie);
   const int timeout = static_cast<int>(device.settings().connect_timeout_ms);
-  return Meeting::start(*std::move(link), [handle, ours, timeout](Link& l) {
-    return l.connect(text_of(choose(handle, timeout)), handle.tcp_port, ours, timeout);
-  });
+  return Meeting::start(*std::move(link),
+                        [handle, ours, timeout](Link& l) { return meet(l, handle, ours, timeout); });
 }
 
 }  // namespace
@@ -79,15 +116,23 @@ Result<std::unique_ptr<Sender>> dial(const Adapter& adapter, Handle& handle, int
   if (auto good = check(handle); !good) return good.error();
   Attempts& all = attempts();
   const std::lock_guard lock(all.mutex);
+  const auto now = Clock::now();
   auto attempt = all.under_way.find(handle.ticket);
   if (attempt == all.under_way.end()) {
+    const std::chrono::milliseconds patience(adapter.lanes().front()->settings().connect_timeout_ms);
+    all.sweep(now - patience);
+    if (handle.ticket != 0) {
+      return Error{ETIMEDOUT, "nobody asked for the connection to " + text_of(handle.addresses[0]) + " for " +
+                                  std::to_string(patience.count()) + " ms (NCCL_OPENMRC_CONNECT_TIMEOUT_MS)"};
+    }
     auto meeting = start(adapter.to_connect(), handle, traffic_class);
     if (!meeting) return meeting.error();
     handle.ticket = ++all.last_ticket;
-    attempt = all.under_way.emplace(handle.ticket, *std::move(meeting)).first;
+    attempt = all.under_way.emplace(handle.ticket, Attempt{*std::move(meeting), now}).first;
   }
-  if (!attempt->second->over()) return std::unique_ptr<Sender>();
-  auto link = attempt->second->outcome();
+  attempt->second.asked = now;
+  if (!attempt->second.meeting->over()) return std::unique_ptr<Sender>();
+  auto link = attempt->second.meeting->outcome();
   all.under_way.erase(attempt);
   handle.ticket = 0;
   if (!link) return link.error();

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "nccl/exit.h"
+
 namespace mrc::nccl {
 namespace {
 
@@ -26,7 +28,8 @@ class Farewells {
     changed_.notify_all();
   }
 
-  ~Farewells() {
+  /// Waits until the last link has gone.
+  void end() {
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
@@ -94,8 +97,10 @@ class Farewells {
 }  // namespace
 
 void part_with(std::unique_ptr<Link> link) {
-  static Farewells farewells;
-  farewells.add(std::move(link));
+  static Farewells* const farewells = new Farewells;
+  static std::once_flag once;
+  std::call_once(once, [] { at_exit([] { farewells->end(); }); });
+  farewells->add(std::move(link));
 }
 
 }  // namespace mrc::nccl

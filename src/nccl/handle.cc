@@ -11,7 +11,7 @@
 namespace mrc::nccl {
 
 Handle make_handle(const std::vector<IpAddress>& addresses, std::uint16_t tcp_port, std::uint8_t qps,
-                   std::uint64_t cookie) {
+                   std::uint64_t cookie, std::uint64_t answer) {
   Handle handle{};
   handle.magic = kMagic;
   handle.protocol = kProtocol;
@@ -19,6 +19,7 @@ Handle make_handle(const std::vector<IpAddress>& addresses, std::uint16_t tcp_po
   handle.count = static_cast<std::uint8_t>(std::min<std::size_t>(addresses.size(), Handle::kAddresses));
   handle.tcp_port = tcp_port;
   handle.cookie = cookie;
+  handle.answer = answer;
   std::copy_n(addresses.begin(), handle.count, handle.addresses.begin());
   return handle;
 }

@@ -25,15 +25,16 @@ struct Handle {
   std::uint8_t reserved;
   std::uint16_t tcp_port;
   std::uint8_t padding[6];
-  std::uint64_t cookie;
+  std::uint64_t cookie;  // what the caller says: nobody else is let in
   std::uint64_t ticket;
   std::array<IpAddress, kAddresses> addresses;
+  std::uint64_t answer;  // what the listener says, to strangers too
 };
 static_assert(sizeof(Handle) <= kHandleBytes);
 
 /// REQUIRES addresses not empty; those beyond kAddresses are left out.
 Handle make_handle(const std::vector<IpAddress>& addresses, std::uint16_t tcp_port, std::uint8_t qps,
-                   std::uint64_t cookie);
+                   std::uint64_t cookie, std::uint64_t answer);
 /// EPROTO says what is wrong with it.
 Status check(const Handle& handle);
 std::string text_of(const IpAddress& address);

@@ -16,7 +16,7 @@ TEST(Handle, AddressesReadAsPeopleWriteThem) {
 }
 
 TEST(Handle, KeepsAsManyAddressesAsFit) {
-  const Handle handle = make_handle(std::vector<IpAddress>(8, kV6), 77, 2, 5);
+  const Handle handle = make_handle(std::vector<IpAddress>(8, kV6), 77, 2, 5, 6);
   EXPECT_EQ(handle.count, Handle::kAddresses);
   EXPECT_EQ(handle.addresses[4], kV6);
   EXPECT_EQ(handle.ticket, 0u);
@@ -24,7 +24,7 @@ TEST(Handle, KeepsAsManyAddressesAsFit) {
 }
 
 TEST(Handle, DamageIsNamed) {
-  const Handle good = make_handle({kV4}, 77, 1, 5);
+  const Handle good = make_handle({kV4}, 77, 1, 5, 6);
   Handle bad = good;
   bad.magic = 1;
   EXPECT_THAT(check(bad).error().what, ::testing::HasSubstr("not OpenMRC's"));

@@ -13,6 +13,14 @@ namespace {
 
 Error failed(const std::string& what, int error) { return {error, what + ": " + std::strerror(error)}; }
 
+/// The error of a meeting says whom it was with.
+Error about(const Error& error, const std::string& peer, std::uint32_t timeout_ms) {
+  std::string what = error.what.starts_with(peer) ? error.what : peer + ": " + error.what;
+  if (error.code == ETIMEDOUT)
+    what += " (NCCL_OPENMRC_CONNECT_TIMEOUT_MS is " + std::to_string(timeout_ms) + ")";
+  return {error.code, what};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Link>> Link::make(const Device& device, const Shape& shape,
@@ -71,20 +79,26 @@ Status Link::build(const Shape& shape) {
   return Done{};
 }
 
-Status Link::connect(const std::string& host, std::uint16_t port, const Introduction& ours, int timeout_ms) {
-  const int error = ::openmrc_connect(host.c_str(), std::to_string(port).c_str(), device_.verbs(),
-                                      qps_.data(), static_cast<int>(qps_.size()), &params_, &ours,
-                                      sizeof ours, timeout_ms, &connection_);
-  return error != 0 ? Status(Error{error, ::openmrc_error()}) : meet(ours);
+Status Link::connect(const std::string& host, std::uint16_t port, const Introduction& ours,
+                     std::uint64_t cookie, int timeout_ms) {
+  const std::string service = std::to_string(port);
+  const int error = ::openmrc_connect(host.c_str(), service.c_str(), device_.verbs(), qps_.data(),
+                                      static_cast<int>(qps_.size()), &params_, &ours, sizeof ours, timeout_ms,
+                                      &connection_);
+  const Status met = error != 0 ? Status(Error{error, ::openmrc_error()}) : meet(cookie);
+  return met ? met
+             : Status(about(met.error(), "no connection to " + host + " port " + service,
+                            device_.settings().connect_timeout_ms));
 }
 
-Status Link::accept(openmrc_listener* listener, const Introduction& ours, int timeout_ms) {
+Status Link::accept(openmrc_listener* listener, const Introduction& ours, std::uint64_t cookie,
+                    int timeout_ms) {
   const int error = ::openmrc_accept(listener, device_.verbs(), qps_.data(), static_cast<int>(qps_.size()),
                                      &params_, &ours, sizeof ours, timeout_ms, &connection_);
-  return error != 0 ? Status(Error{error, ::openmrc_error()}) : meet(ours);
+  return error != 0 ? Status(Error{error, ::openmrc_error()}) : meet(cookie);
 }
 
-Status Link::meet(const Introduction& ours) {
+Status Link::meet(std::uint64_t cookie) {
   std::size_t size = 0;
   const void* data = ::openmrc_peer_data(connection_, &size);
   if (size != sizeof peer_) return Error{EPROTO, "something else than this plugin connected"};
@@ -92,7 +106,7 @@ Status Link::meet(const Introduction& ours) {
   if (peer_.magic != kMagic || peer_.protocol != kProtocol) {
     return Error{EPROTO, "the peer's plugin speaks another protocol: install the same OpenMRC on all ranks"};
   }
-  if (peer_.cookie != ours.cookie) return Error{EPROTO, "somebody connected who was not meant to"};
+  if (peer_.cookie != cookie) return Error{EPROTO, "somebody connected who was not meant to"};
   IpAddress address;
   std::memcpy(address.data(), ::openmrc_agreed(connection_)->peer_gid.raw, address.size());
   peer_name_ = text_of(address);

@@ -38,8 +38,10 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  Status connect(const std::string& host, std::uint16_t port, const Introduction& ours, int timeout_ms);
-  Status accept(openmrc_listener* listener, const Introduction& ours, int timeout_ms);
+  /// The peer must introduce itself with this cookie.
+  Status connect(const std::string& host, std::uint16_t port, const Introduction& ours, std::uint64_t cookie,
+                 int timeout_ms);
+  Status accept(openmrc_listener* listener, const Introduction& ours, std::uint64_t cookie, int timeout_ms);
   const Introduction& peer() const { return peer_; }
   const std::string& peer_name() const { return peer_name_; }
   /// The peer has closed or died, as far as the connection tells.
@@ -93,7 +95,7 @@ class Link {
   int post_receive(std::uint32_t qp);
   Link(const Device& device, std::unique_ptr<Ring> ring) : device_(device), ring_(std::move(ring)) {}
   Status build(const Shape& shape);
-  Status meet(const Introduction& ours);
+  Status meet(std::uint64_t cookie);
   openmrc_params params(int traffic_class) const;
 
   const Device& device_;

@@ -11,7 +11,9 @@
 namespace mrc::nccl {
 namespace {
 
-constexpr int kGreetingMs = 5'000;  // a caller of ours speaks at once
+constexpr int kGreetingMs = 5'000;                        // a caller of ours speaks at once
+constexpr auto kPrompt = std::chrono::milliseconds(100);  // who has not by then may be a stranger
+constexpr std::size_t kMeetings = 16;                     // at the same time
 
 std::uint64_t random_word() {
   std::uint64_t word = 0;
@@ -36,13 +38,21 @@ Result<std::unique_ptr<Listener>> Listener::make(const Device& device) {
   if (addresses.empty()) return Error{EADDRNOTAVAIL, device.properties().name + " has lost its address"};
   const auto tcp = listen_at(addresses);
   if (!tcp) return tcp.error();
-  return std::unique_ptr<Listener>(
-      new Listener(device, TcpListener(*tcp, &::openmrc_destroy_listener), random_word()));
+  return std::unique_ptr<Listener>(new Listener(device, TcpListener(*tcp, &::openmrc_destroy_listener)));
 }
+
+Listener::Listener(const Device& device, TcpListener tcp)
+    : device_(device), tcp_(std::move(tcp)), cookie_(random_word()), answer_(random_word()) {}
 
 Handle Listener::handle() const {
   return make_handle(device_.addresses(), static_cast<std::uint16_t>(::openmrc_listener_port(tcp_.get())),
-                     static_cast<std::uint8_t>(device_.settings().qps), cookie_);
+                     static_cast<std::uint8_t>(device_.settings().qps), cookie_, answer_);
+}
+
+/// One at a time, unless the last one is slow.
+bool Listener::may_meet_another() const {
+  return meetings_.empty() ||
+         (meetings_.size() < kMeetings && std::chrono::steady_clock::now() - last_began_ > kPrompt);
 }
 
 bool Listener::somebody_waits() const {
@@ -53,21 +63,24 @@ bool Listener::somebody_waits() const {
 Status Listener::start_meeting() {
   auto link = Receiver::prepare(device_, device_.settings().qps);
   if (!link) return link.error();
-  const Introduction ours = Receiver::introduce(**link, cookie_);
-  meeting_ = Meeting::start(*std::move(link), [tcp = tcp_, ours](Link& l) -> Status {
-    if (auto met = l.accept(tcp.get(), ours, kGreetingMs); !met) return met;
-    return Receiver::check(l.peer());
-  });
+  const Introduction ours = Receiver::introduce(**link, answer_);
+  last_began_ = std::chrono::steady_clock::now();
+  meetings_.push_back(
+      Meeting::start(*std::move(link), [tcp = tcp_, ours, cookie = cookie_](Link& l) -> Status {
+        if (auto met = l.accept(tcp.get(), ours, cookie, kGreetingMs); !met) return met;
+        return Receiver::check(l.peer());
+      }));
   return Done{};
 }
 
 Result<std::unique_ptr<Receiver>> Listener::accept() {
-  if (meeting_ == nullptr && somebody_waits()) {
+  if (may_meet_another() && somebody_waits()) {
     if (auto started = start_meeting(); !started) return started.error();
   }
-  if (meeting_ == nullptr || !meeting_->over()) return std::unique_ptr<Receiver>();
-  auto link = meeting_->outcome();
-  meeting_.reset();
+  const auto over = std::find_if(meetings_.begin(), meetings_.end(), [](const auto& m) { return m->over(); });
+  if (over == meetings_.end()) return std::unique_ptr<Receiver>();
+  auto link = (*over)->outcome();
+  meetings_.erase(over);
   if (!link) {
     info("turned a caller away: " + link.error().what);
     return std::unique_ptr<Receiver>();

@@ -3,7 +3,9 @@
 
 #include <openmrc/connect.h>
 
+#include <chrono>
 #include <memory>
+#include <vector>
 
 #include "nccl/handle.h"
 #include "nccl/meeting.h"
@@ -16,20 +18,22 @@ class Listener {
   static Result<std::unique_ptr<Listener>> make(const Device& device);
 
   Handle handle() const;
-  /// The next receiver whose sender has come, or null. A caller who is no sender of ours is turned away.
+  /// The next receiver whose sender has come, or null. A caller who is no sender of ours is turned away; one
+  /// who says nothing keeps the next one waiting for a moment only.
   Result<std::unique_ptr<Receiver>> accept();
 
  private:
   using TcpListener = std::shared_ptr<openmrc_listener>;  // a meeting under way outlives us
-  Listener(const Device& device, TcpListener tcp, std::uint64_t cookie)
-      : device_(device), tcp_(std::move(tcp)), cookie_(cookie) {}
+  Listener(const Device& device, TcpListener tcp);
+  bool may_meet_another() const;
   bool somebody_waits() const;
   Status start_meeting();
 
   const Device& device_;
   TcpListener tcp_;
-  std::uint64_t cookie_;
-  std::shared_ptr<Meeting> meeting_;
+  std::uint64_t cookie_, answer_;
+  std::vector<std::shared_ptr<Meeting>> meetings_;
+  std::chrono::steady_clock::time_point last_began_;
 };
 
 }  // namespace mrc::nccl

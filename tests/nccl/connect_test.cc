@@ -17,6 +17,16 @@ struct Connect : PluginTest {
     const Code code = sender == nullptr ? table->connect(handle.data(), &sender) : kSuccess;
     EXPECT_EQ(code, kSuccess) << logged_warnings();
   }
+  /// A TCP connection of somebody else's to whoever made this handle.
+  static int call(const Handle& handle) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(handle.tcp_port);
+    std::memcpy(&to.sin_addr, handle.addresses[0].data() + 12, 4);
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    return fd;
+  }
   void try_accept(void* listener, void*& receiver) {
     const Code code = receiver == nullptr ? table->accept(listener, &receiver) : kSuccess;
     EXPECT_EQ(code, kSuccess) << logged_warnings();
@@ -102,12 +112,7 @@ TEST_P(Connect, StrangersAreTurnedAway) {
   ASSERT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
   Handle handle;
   std::memcpy(&handle, bytes.data(), sizeof handle);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(handle.tcp_port);
-  std::memcpy(&to.sin_addr, handle.addresses[0].data() + 12, 4);
-  const int stranger = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(::connect(stranger, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  const int stranger = call(handle);
   ASSERT_EQ(::send(stranger, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL), 18);
   Handle forged = handle;  // who got the address but not the handle
   ++forged.cookie;
@@ -123,6 +128,45 @@ TEST_P(Connect, StrangersAreTurnedAway) {
   }));
   EXPECT_EQ(intruder, nullptr);
   ::close(stranger);
+  close_ends(*table, ends);
+}
+
+// The listener introduces itself before it knows who calls.
+TEST_P(Connect, AStrangerDoesNotHearTheSecret) {
+  if (GetParam() != 11) return;  // no version plays a part
+  Ends ends;
+  HandleBytes bytes;
+  ASSERT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
+  Handle handle;
+  std::memcpy(&handle, bytes.data(), sizeof handle);
+  const int stranger = call(handle);
+  std::string heard(4096, '\0');
+  EXPECT_TRUE(drive([&] {
+    try_accept(ends.listener, ends.receiver);
+    return ::recv(stranger, heard.data(), heard.size(), MSG_DONTWAIT) > 0;
+  }));
+  const std::string secret(reinterpret_cast<const char*>(&handle.cookie), sizeof handle.cookie);
+  EXPECT_EQ(heard.find(secret), std::string::npos);
+  ::close(stranger);
+  close_ends(*table, ends);
+}
+
+// What opens a port and waits to be spoken to, as scanners and monitors do, keeps no sender out.
+TEST_P(Connect, SilentStrangersDoNotKeepASenderWaiting) {
+  if (GetParam() != 11) return;
+  Ends ends;
+  HandleBytes bytes;
+  ASSERT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
+  Handle handle;
+  std::memcpy(&handle, bytes.data(), sizeof handle);
+  std::array<int, 6> strangers;
+  for (int& fd : strangers) fd = call(handle);
+  EXPECT_TRUE(drive([&] {  // NCCL_OPENMRC_CONNECT_TIMEOUT_MS is 5000 here, as is a stranger's time
+    try_connect(bytes, ends.sender);
+    try_accept(ends.listener, ends.receiver);
+    return (ends.sender != nullptr && ends.receiver != nullptr) || HasFailure();
+  }));
+  for (const int fd : strangers) ::close(fd);
   close_ends(*table, ends);
 }
 
