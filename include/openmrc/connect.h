@@ -100,7 +100,8 @@ int openmrc_say_goodbye(struct openmrc_connection* connection);
  * ETIMEDOUT or ECONNRESET when the peer did not say it. */
 int openmrc_close(struct openmrc_connection* connection, int timeout_ms);
 
-/* The sentence of this thread's last failure. */
+/* The sentence of this thread's last failure; also why ibv_get_device_list() has no soft device, or why one
+ * did not open. */
 const char* openmrc_error(void);
 
 #ifdef __cplusplus

@@ -62,8 +62,11 @@ Status Mesh::open() {
   ibv_device** list = ::ibv_get_device_list(&count);
   if (list != nullptr && count > 0) verbs_ = ::ibv_open_device(list[0]);
   if (list != nullptr) ::ibv_free_device_list(list);
-  if (verbs_ == nullptr)
-    return Error{ENODEV, "no MRC device: name its interfaces with --device, such as eth0,eth1"};
+  if (verbs_ == nullptr) {
+    const std::string why = ::openmrc_error();
+    return Error{ENODEV, why.empty() ? "no MRC device: name its interfaces with --device, such as eth0,eth1"
+                                     : "no MRC device: " + why};
+  }
   context_ = ::mrc_create_context(verbs_, nullptr);
   pd_ = ::ibv_alloc_pd(verbs_);
   if (context_ == nullptr || pd_ == nullptr) return no("context");

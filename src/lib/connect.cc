@@ -7,6 +7,7 @@
 
 #include "lib/connect_party.h"
 #include "lib/connect_socket.h"
+#include "lib/failure.h"
 
 using namespace mrc;
 using namespace mrc::lib;
@@ -25,10 +26,8 @@ struct openmrc_connection {
 
 namespace {
 
-thread_local std::string last_error;
-
 int fail(const Error& error) {
-  last_error = error.what;
+  note_failure(error.what);
   return error.code;
 }
 int fail(int code, std::string what) { return fail(Error{code, std::move(what)}); }
@@ -222,6 +221,6 @@ int openmrc_close(openmrc_connection* connection, int timeout_ms) {
   return heard ? 0 : fail(heard.error());
 }
 
-const char* openmrc_error(void) { return last_error.c_str(); }
+const char* openmrc_error(void) { return last_failure().c_str(); }
 
 }  // extern "C"

@@ -1,12 +1,14 @@
 #include "nccl/device.h"
 
 #include <endian.h>
+#include <openmrc/connect.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
+#include "nccl/exit.h"
 #include "nccl/lanes.h"
 #include "nccl/log.h"
 
@@ -51,12 +53,24 @@ std::vector<std::unique_ptr<Device>> find_devices(const Settings& settings, Erro
   return devices;
 }
 
+/// In the words of whoever set it; libmrc knows its own variable only.
+Error no_device() {
+  const char* named = std::getenv("NCCL_OPENMRC_DEVICES");
+  const std::string setting = named != nullptr && *named != '\0'
+                                  ? std::string("NCCL_OPENMRC_DEVICES is '") + named + "'"
+                                  : "NCCL_OPENMRC_DEVICES must name the interfaces to use, such as eth0,eth1";
+  const std::string why = ::openmrc_error();
+  return {ENODEV, "no MRC device: " + setting + (why.empty() ? "" : ": " + why)};
+}
+
 Found find_adapters() {
-  Found found{
-      {}, {ENODEV, "no MRC device: NCCL_OPENMRC_DEVICES must name the interfaces to use, such as eth0,eth1"}};
+  Found found;
   const auto settings = read_settings();
   if (!settings) return {{}, settings.error()};
+  if (settings->threads_ignored)
+    warn("NCCL_OPENMRC_THREADS has no effect: NCCL_OPENMRC_DEVICES names no device, or MRC_DEVICES another");
   auto devices = find_devices(*settings, found.error);
+  if (devices.empty() && found.error.code == 0) found.error = no_device();
   const bool all = devices.size() % settings->threads == 0;  // else each that opened stands for itself
   for (const auto& lanes :
        lanes_of(devices.size(), all ? devices.size() / settings->threads : devices.size())) {
@@ -72,7 +86,7 @@ Found find_adapters() {
 Result<std::unique_ptr<Device>> Device::open(ibv_device* from, const Settings& settings) {
   const std::string name = ::ibv_get_device_name(from);
   ibv_context* verbs = ::ibv_open_device(from);
-  if (verbs == nullptr) return failed("can't open " + name);
+  if (verbs == nullptr) return Error{errno, "can't open " + name + ": " + ::openmrc_error()};
   mrc_device_attr attributes{};
   int supported = 0;
   if (::mrc_query_device(verbs, &attributes, &supported) != 0 || supported == 0) {
@@ -144,7 +158,7 @@ Result<const std::vector<std::unique_ptr<Adapter>>*> open_adapters() {
   static std::once_flag once;
   std::call_once(once, [] {
     found = new Found(find_adapters());  // never closed: NCCL's threads may outlive main()
-    std::atexit([] {
+    at_exit([] {
       for (const auto& adapter : found->adapters) {
         for (const auto& lane : adapter->lanes()) lane->driver().stop();
       }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace mrc::nccl {
 namespace {
 
@@ -23,6 +25,15 @@ TEST(Lanes, AnOddThreadIsAnAdapterOfItsOwn) {
 TEST(Lanes, DevicesThatNobodyRepeatedStandForThemselves) {
   EXPECT_THAT(lanes_of(3, 3), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
   EXPECT_THAT(lanes_of(0, 0), ElementsAre());
+}
+
+TEST(Lanes, NoTwoAdaptersHaveTheSameGuid) {
+  std::set<std::uint64_t> seen;
+  for (std::size_t adapter = 0; adapter < 12; ++adapter) {
+    const std::uint64_t port =
+        0x0c42a1fffe000010 + adapter % 2;  // of a card with two: one MAC after the other
+    EXPECT_TRUE(seen.insert(guid_of(port, adapter)).second) << adapter;
+  }
 }
 
 }  // namespace

@@ -32,6 +32,13 @@ Code complain(const Error& error) {
 }
 Code complain(const char* what) { return complain(Error{EINVAL, what}); }
 
+/// What a comm has failed with is in the log already; what its caller did wrong is not.
+Code answer(const Status& done) {
+  if (done) return kSuccess;
+  const int code = done.error().code;
+  return code == EINVAL || code == EMSGSIZE ? complain(done.error()) : code_of(done.error());
+}
+
 Result<const Adapter*> adapter_at(int index) {
   const auto adapters = open_adapters();
   if (!adapters) return adapters.error();
@@ -138,7 +145,7 @@ Code send(void* comm, void* data, std::size_t size, int tag, void* memory, void*
   const auto sent = static_cast<Sender*>(static_cast<Comm*>(comm))
                         ->send(data, size, tag, static_cast<ibv_mr*>(memory), &request);
   *out = request;
-  return sent ? kSuccess : code_of(sent.error());
+  return answer(sent);
 }
 
 template <class Size>
@@ -155,7 +162,7 @@ Code receive(void* comm, int count, void** data, Size* sizes, int* tags, void** 
   const auto received =
       static_cast<Receiver*>(static_cast<Comm*>(comm))->receive({buffers.data(), n}, &request);
   *out = request;
-  return received ? kSuccess : code_of(received.error());
+  return answer(received);
 }
 template Code receive<int>(void*, int, void**, int*, int*, void**, void**);
 template Code receive<std::size_t>(void*, int, void**, std::size_t*, int*, void**, void**);
@@ -169,7 +176,7 @@ Code flush(void** request) {
 Code test(void* request, int* done, int* sizes) {
   auto* ours = static_cast<Request*>(request);
   const auto tested = ours->comm->test(*ours, done, sizes);
-  return tested ? kSuccess : code_of(tested.error());
+  return answer(tested);
 }
 
 }  // namespace mrc::nccl

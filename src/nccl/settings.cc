@@ -11,8 +11,7 @@
 namespace mrc::nccl {
 namespace {
 
-// Segmentation offload needs trains of packets on one EV: as long as one send carries.
-constexpr const char* kDefaultSprayUnit = "0";
+constexpr std::uint32_t kMaxSprayUnit = 64;  // libmrc's
 
 struct Variable {
   const char* name;
@@ -32,25 +31,45 @@ constexpr Variable kVariables[] = {
     {"NCCL_OPENMRC_LATENCY_US", &Settings::latency_us, 0, 1'000'000},
 };
 
-Status read(const Variable& v, Settings& settings) {
-  const char* text = std::getenv(v.name);
-  if (text == nullptr || *text == '\0') return Done{};
+/// Null also when it is empty.
+const char* said(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? text : nullptr;
+}
+
+Status read(const char* name, std::uint32_t least, std::uint32_t most, std::uint32_t& out) {
+  const char* text = said(name);
+  if (text == nullptr) return Done{};
   std::uint32_t value = 0;
   const char* end = text + std::strlen(text);
   const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc() || stop != end || value < v.least || value > v.most) {
-    return Error{EINVAL, std::string(v.name) + " is '" + text + "': it must be a number from " +
-                             std::to_string(v.least) + " to " + std::to_string(v.most)};
+  if (error != std::errc() || stop != end || value < least || value > most) {
+    return Error{EINVAL, std::string(name) + " is '" + text + "': it must be a number from " +
+                             std::to_string(least) + " to " + std::to_string(most)};
   }
-  settings.*v.field = value;
+  out = value;
   return Done{};
 }
 
-/// libmrc has its own variables; ours stand in for those that are not set.
-void hand_on(const char* ours, const char* theirs, const char* otherwise) {
-  const char* value = std::getenv(ours);
-  if (value == nullptr || *value == '\0') value = otherwise;
-  if (value != nullptr) ::setenv(theirs, value, 0);
+// libmrc has its own variables; ours stand in for those that are not set.
+
+Status hand_on_spray_unit() {
+  std::uint32_t unit =
+      0;  // segmentation offload needs trains of packets on one EV: as long as one send carries
+  if (auto done = read("NCCL_OPENMRC_SPRAY_UNIT", 0, kMaxSprayUnit, unit); !done) return done;
+  ::setenv("MRC_SPRAY_UNIT", std::to_string(unit).c_str(), 0);
+  return Done{};
+}
+
+/// Each device as often as there are threads. What is set already was ours if it is the same: a rank starts
+/// programs too, and they inherit it.
+bool hand_on_devices(std::uint32_t threads) {
+  const char *named = said("NCCL_OPENMRC_DEVICES"), *theirs = std::getenv("MRC_DEVICES");
+  if (named == nullptr) return false;
+  const std::string all = repeated(named, threads);
+  if (theirs != nullptr && all != theirs) return false;
+  ::setenv("MRC_DEVICES", all.c_str(), 1);
+  return true;
 }
 
 }  // namespace
@@ -68,14 +87,15 @@ Result<Settings> read_settings() {
   const unsigned cores = std::thread::hardware_concurrency();
   if (cores < kCoresForThreads) settings.long_bytes = 0;
   for (const Variable& v : kVariables) {
-    if (auto done = read(v, settings); !done) return done.error();
+    if (auto done = read(v.name, v.least, v.most, settings.*v.field); !done) return done.error();
   }
+  if (auto done = hand_on_spray_unit(); !done) return done.error();
+  const std::uint32_t wanted = settings.threads;
   if (settings.threads == 0) settings.threads = default_threads(cores);
-  const char* named = std::getenv("NCCL_OPENMRC_DEVICES");
-  const bool repeat = named != nullptr && *named != '\0' && std::getenv("MRC_DEVICES") == nullptr;
-  if (repeat) ::setenv("MRC_DEVICES", repeated(named, settings.threads).c_str(), 1);
-  if (!repeat) settings.threads = 1;
-  hand_on("NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", kDefaultSprayUnit);
+  if (!hand_on_devices(settings.threads)) {
+    settings.threads = 1;
+    settings.threads_ignored = wanted > 1;
+  }
   return settings;
 }
 
@@ -89,12 +109,13 @@ std::uint64_t patience_us(const Retries& r) {
 Retries retries_within(std::uint32_t timeout_ms) {
   // 1 to 8 ms: what is lost without a trace, and everything behind it, stands still for some of these.
   constexpr std::uint8_t kLinear = 7, kMostDoublings = 20, kShortest = 10, kLongest = 13;
+  const std::uint64_t most = std::uint64_t{timeout_ms - timeout_ms / kAsksPerTimeout} * 1000;
   Retries best{kShortest, 0, 0};
   for (std::uint8_t t = kShortest; t <= kLongest; ++t) {
     for (std::uint8_t e = 0; e <= kMostDoublings; ++e) {
       const Retries r{t, kLinear, e};
       const std::uint64_t wait = patience_us(r);
-      if (wait <= std::uint64_t{timeout_ms} * 1000 && wait > patience_us(best)) best = r;
+      if (wait <= most && wait > patience_us(best)) best = r;
     }
   }
   return best;

@@ -11,6 +11,7 @@ namespace mrc::nccl {
 struct Settings {
   std::uint32_t threads =
       0;  // _THREADS: that move data, for each device named, two for each that NCCL sees; 0: by the cores
+  bool threads_ignored = false;  // no device was named for them
   std::uint32_t long_bytes =
       32
       << 10;  // _LONG_BYTES: from here on those threads move a message, below it NCCL's own; 0: it moves all
@@ -34,7 +35,9 @@ std::string repeated(const std::string& devices, std::uint32_t times);
 std::uint32_t default_threads(unsigned cores);
 inline constexpr unsigned kCoresForThreads = 8;  // with fewer, threads that spin are in each other's way
 
-/// Retry attributes of a QP that fails within `timeout_ms` of silence, but hardly earlier than half of it.
+inline constexpr std::uint32_t kAsksPerTimeout = 8;  // a peer that is silent is asked that often
+/// Retry attributes of a QP that fails within `timeout_ms` of silence, the time before the first question
+/// included, but hardly earlier than half of it.
 struct Retries {
   std::uint8_t timeout, linear, exponential;
 };

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "nccl/abi.h"
+#include "nccl/lanes.h"
 #include "nccl/plugin.h"
 #include "nccl/protocol.h"
 
@@ -19,7 +20,7 @@ template <class P>
 void fill_common(P& to, const Properties& from, int device) {
   to.name = const_cast<char*>(from.name.c_str());
   to.pci_path = nullptr;  // a device of software
-  to.guid = from.guid + static_cast<std::uint64_t>(device);
+  to.guid = guid_of(from.guid, static_cast<std::size_t>(device));
   to.pointers = kPtrHost;
   to.mbps = from.mbps;
   to.port = 1;  // the ports act as one

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "lib/failure.h"
 #include "verbs/objects.h"
 #include "verbs/real_library.h"
 
@@ -30,7 +31,10 @@ extern "C" {
 
 ibv_device** ibv_get_device_list(int* num_devices) {
   const auto& soft_ones = lib::soft_devices();
-  if (!soft_ones.error.empty()) complain_once(soft_ones.error);
+  if (!soft_ones.error.empty()) {
+    lib::note_failure(soft_ones.error);
+    complain_once(soft_ones.error);
+  }
   int real_count = 0;
   ibv_device** real = load_real_library() ? MRC_PASS_ON(nullptr, ibv_get_device_list, &real_count) : nullptr;
   if (real == nullptr) real_count = 0;

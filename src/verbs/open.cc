@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "lib/failure.h"
 #include "verbs/objects.h"
 #include "verbs/real_library.h"
 
@@ -15,6 +16,7 @@ ibv_context* ibv_open_device(ibv_device* device) {
   if (!lib::is_soft(device)) return MRC_PASS_ON(nullptr, ibv_open_device, device);
   auto opened = lib::open_device(static_cast<lib::SoftDevice*>(device)->config);
   if (!opened) {
+    lib::note_failure(opened.error().what);
     std::fprintf(stderr, "OpenMRC: cannot open %s: %s\n", device->name, opened.error().what.c_str());
     return fail<ibv_context>(opened.error().code);
   }
