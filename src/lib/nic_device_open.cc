@@ -71,7 +71,8 @@ Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
   device->driver_ = std::make_unique<datapath::Driver>(*device->nic_, ports, driving);
   if (auto watch = AddressWatch::open()) device->addresses_ = std::move(*watch);
   device->join_node();
-  device->progress_.start();  // also without a QP: other processes may ask for the shared sockets
+  // Also without a QP: other processes may ask for the shared sockets.
+  if (auto started = device->progress_.start(); !started) return started.error();
   return device;
 }
 

@@ -1,5 +1,6 @@
 // A peer in a process of its own, which ends in every way that processes end.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,27 @@ TEST_F(PeerProcess, AnotherTakesThePlaceOfAKilledOne) {
   SendRequest r{.wr_id = 1, .remote_va = next.va(0), .rkey = next.region.rkey, .sges = std::span(&sge, 1)};
   ASSERT_EQ(here->post_send(std::span(&r, 1)).error, 0);
   EXPECT_EQ(side->poll(1).at(0).status, WorkStatus::success);
+}
+
+// Whichever descriptor it is that a process has no more room for.
+TEST(Descriptors, ADeviceThatFindsNoneIsAnErrorAndNoMore) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    bool opened = false;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    for (rlim_t most = 4; most < 1000 && !opened; ++most) {
+      limit.rlim_cur = most;
+      if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(3);
+      const auto device = NicDevice::open(loopback("c", 3), settings());
+      opened = static_cast<bool>(device);
+      if (!opened && device.error().code != EMFILE) ::_exit(2);
+    }
+    ::_exit(opened ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

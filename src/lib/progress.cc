@@ -32,10 +32,10 @@ Time steady_now() {
   return Time(Duration(std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec));
 }
 
-void Progress::start() {
-  if (running()) return;
+Status Progress::start() {
+  if (running()) return Done{};
   kick_fd_ = port::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  MRC_CHECK(kick_fd_);
+  if (!kick_fd_) return port::errno_error("open an eventfd");
   stop_ = false;
   // Signals are the application's business: none is delivered to this thread.
   sigset_t all, before;
@@ -44,6 +44,7 @@ void Progress::start() {
   thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_setname_np(thread_.native_handle(), "mrc-progress");
+  return Done{};
 }
 
 void Progress::stop() {

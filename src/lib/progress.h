@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "port/fd.h"
 
@@ -37,7 +38,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void start();
+  /// A process has only so many descriptors, and threads.
+  Status start();
   void stop();
   bool running() const { return thread_.joinable(); }
   /// After fork, in the child: the thread isn't there.

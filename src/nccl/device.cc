@@ -2,7 +2,9 @@
 
 #include <endian.h>
 #include <openmrc/connect.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -63,12 +65,23 @@ Error no_device() {
   return {ENODEV, "no MRC device: " + setting + (why.empty() ? "" : ": " + why)};
 }
 
+/// A device has a socket for each path, and many systems allow a process no more than 1024 until it asks.
+/// NCCL does as much for its own sockets.
+void allow_descriptors() {
+  constexpr rlim_t kEnough = 65'536;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= std::min(kEnough, limit.rlim_max)) return;
+  limit.rlim_cur = std::min(kEnough, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 Found find_adapters() {
   Found found;
   const auto settings = read_settings();
   if (!settings) return {{}, settings.error()};
   if (settings->threads_ignored)
     warn("NCCL_OPENMRC_THREADS has no effect: NCCL_OPENMRC_DEVICES names no device, or MRC_DEVICES another");
+  allow_descriptors();
   auto devices = find_devices(*settings, found.error);
   if (devices.empty() && found.error.code == 0) found.error = no_device();
   const bool all = devices.size() % settings->threads == 0;  // else each that opened stands for itself
@@ -86,7 +99,10 @@ Found find_adapters() {
 Result<std::unique_ptr<Device>> Device::open(ibv_device* from, const Settings& settings) {
   const std::string name = ::ibv_get_device_name(from);
   ibv_context* verbs = ::ibv_open_device(from);
-  if (verbs == nullptr) return Error{errno, "can't open " + name + ": " + ::openmrc_error()};
+  if (verbs == nullptr) {
+    const char* hint = errno == EMFILE ? " (raise the hard limit of ulimit -n)" : "";
+    return Error{errno, "can't open " + name + ": " + ::openmrc_error() + hint};
+  }
   mrc_device_attr attributes{};
   int supported = 0;
   if (::mrc_query_device(verbs, &attributes, &supported) != 0 || supported == 0) {
@@ -111,6 +127,7 @@ Status Device::describe() {
     return Error{error, "can't query " + properties_.name};
   }
   properties_.ports = attributes.phys_port_cnt;
+  properties_.max_comms = attributes.max_qp / static_cast<int>(settings_.qps);
   for (int p = 1; p <= properties_.ports; ++p) {
     ibv_port_attr port{};
     if (::ibv_query_port(verbs_, static_cast<std::uint8_t>(p), &port) == 0) properties_.mbps += mbps_of(port);

@@ -21,6 +21,7 @@ struct Properties {
   std::uint64_t guid = 0;
   int mbps = 0;  // of all ports together
   int ports = 0;
+  int max_comms = 0;
   float latency_us = 0;
 };
 

@@ -12,7 +12,6 @@ namespace {
 using namespace abi;
 
 constexpr const char* kName = "OpenMRC";
-constexpr int kMaxComms = 65536;
 
 // --- properties: each version adds fields ---
 
@@ -25,7 +24,7 @@ void fill_common(P& to, const Properties& from, int device) {
   to.mbps = from.mbps;
   to.port = 1;  // the ports act as one
   to.latency_us = from.latency_us;
-  to.max_comms = kMaxComms;
+  to.max_comms = from.max_comms;
   to.max_receives = kGroup;
 }
 void fill(PropertiesV6& to, const Properties& from, int device) { fill_common(to, from, device); }

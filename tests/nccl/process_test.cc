@@ -80,6 +80,13 @@ TEST(Start, TheLogSaysWhatIsWrongInTheWordsOfWhoeverSetIt) {
   EXPECT_THAT(refusal("NCCL_OPENMRC_GID_INDEX=99"), HasSubstr("no address at GID index 99"));
 }
 
+// Many systems begin with 1024, which the paths of six devices exceed.
+TEST(Start, AsksForTheDescriptorsThatItNeeds) {
+  EXPECT_EQ(refusal("NCCL_OPENMRC_THREADS=2 bash -c 'ulimit -Sn 200 && exec \"$0\" \"$@\"'"), "");
+  EXPECT_THAT(refusal("NCCL_OPENMRC_THREADS=2 bash -c 'ulimit -n 60 && exec \"$0\" \"$@\"'"),
+              HasSubstr("Too many open files (raise the hard limit of ulimit -n)"));
+}
+
 // A listener whose queue is full answers nobody, as a plane does that carries nothing.
 TEST_P(Process, AConnectionStandsInTimeOrFailsHoweverManyPlanesAreDead) {
   HandleBytes bytes;
