@@ -17,11 +17,6 @@ import wires
 
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv")
 SIZES = "8,64,1K,8K,64K,1M,8M,64M,256M,1G"
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def parse_size(text):
-    return int(text[:-1]) * UNITS[text[-1]] if text[-1] in UNITS else int(text)
 
 
 def iterations(size):
@@ -125,10 +120,10 @@ def work(options):
     rank, n = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     torch.cuda.set_device(0)
     dist.init_process_group("nccl", init_method="file://" + os.environ["OPENMRC_STORE"], rank=rank, world_size=n)
-    groups = {transport: make_group(dist, transport, datetime) for transport in options.transports.split(",")}
+    groups = {transport: make_group(dist, transport, datetime) for transport in options.transports}
     rows = []
-    for name in options.operations.split(","):
-        for size in map(parse_size, options.sizes.split(",")):
+    for name in options.operations:
+        for size in options.sizes:
             operation = Operation(torch, dist, name, size, rank, n)
             for turn in range(options.rounds):
                 for transport, group in groups.items():
@@ -184,14 +179,14 @@ def parse(arguments):
     parser.add_argument("--rows", default="", help=argparse.SUPPRESS)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--planes", type=int, default=4)
-    parser.add_argument("--rate", help="of each NIC port, such as 5G; without it as fast as the machine is")
+    parser.add_argument("--rate", type=ranks.rate, help="of each NIC port, such as 5G; without it as fast as the machine is")
     parser.add_argument("--lab", action="store_true", help="through the lab's SRv6 switches instead of over bare veth cables")
     parser.add_argument("--ipv4", action="store_true", help="bare cables with IPv4 addresses (IPv6)")
-    parser.add_argument("--operations", default=",".join(OPERATIONS))
-    parser.add_argument("--sizes", default=SIZES)
+    parser.add_argument("--operations", type=ranks.words(*OPERATIONS), default=",".join(OPERATIONS))
+    parser.add_argument("--sizes", type=ranks.sizes, default=SIZES)
     parser.add_argument("--rounds", type=int, default=2, help="turns of each transport at each size; the best counts")
     parser.add_argument("--graph", action="store_true", help="recorded in a CUDA graph: what PyTorch needs for each call is not measured")
-    parser.add_argument("--transports", default="OpenMRC,Socket")
+    parser.add_argument("--transports", type=ranks.words("OpenMRC", "Socket"), default="OpenMRC,Socket")
     parser.add_argument("--seconds", type=float, default=300, help="give up after so long")
     parser.add_argument("--out", help="JSON goes there")
     parser.add_argument("--dry-run", action="store_true", help="build the lab, show a rank's environment, run nothing")
@@ -202,7 +197,7 @@ def parse(arguments):
 def make_network(options, kit):
     if options.lab:
         return ranks.Lab(kit, options.ranks, options.planes, rate=options.rate)
-    rate = int(float(options.rate[:-1]) * 1e9) if options.rate else None
+    rate = ranks.bits_per_second(options.rate) if options.rate else None
     return wires.Wires(options.ranks, options.planes, rate, options.ipv4)
 
 

@@ -2,6 +2,7 @@
 
 Everything that needs no torch is here: the lab (through the command `mrc`), entering a host, starting and reaping ranks.
 """
+import argparse
 import ctypes
 import json
 import os
@@ -15,12 +16,53 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLONE_NEWNET = 0x40000000
 
 
-def find_kit():
-    """The folder with bin/mrc and lib/openmrc: a kit, or a build."""
-    for folder in (ROOT / "build-kit", ROOT / "build"):
-        if (folder / "bin/mrc").exists() and (folder / "lib/openmrc/libnccl-net-openmrc.so").exists():
-            return folder
-    sys.exit("no bin/mrc with lib/openmrc/libnccl-net-openmrc.so in build-kit or build: build OpenMRC, or run scripts/kit")
+PLUGIN = "lib/openmrc/libnccl-net-openmrc.so"
+UNITS = {"K": 10, "M": 20, "G": 30}
+RATES = {"M": 1e6, "G": 1e9}
+
+
+def find_kit(root=ROOT):
+    """The folder with bin/mrc and lib/openmrc: a kit, or a build; the newer of both."""
+    found = [folder for folder in (root / "build-kit", root / "build") if (folder / "bin/mrc").exists() and (folder / PLUGIN).exists()]
+    if not found:
+        sys.exit(f"no bin/mrc with {PLUGIN} in build-kit or build: build OpenMRC, or run scripts/kit")
+    return max(found, key=lambda folder: (folder / PLUGIN).stat().st_mtime)
+
+
+def size(text):
+    """8, 64K, 1M, 1G: bytes."""
+    digits, shift = (text[:-1], UNITS[text[-1]]) if text[-1:] in UNITS else (text, 0)
+    if not digits.isdigit():
+        raise argparse.ArgumentTypeError(f"'{text}' is no size such as 8, 64K or 1G")
+    return int(digits) << shift
+
+
+def sizes(text):
+    return [size(word) for word in text.split(",")]
+
+
+def rate(text):
+    """5G, 500M: as given, because `mrc lab` reads it too."""
+    if bits_per_second(text) is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is no rate such as 5G or 500M")
+    return text
+
+
+def bits_per_second(text):
+    try:
+        return int(float(text[:-1]) * RATES[text[-1:]])
+    except (KeyError, ValueError):
+        return None
+
+
+def words(*known):
+    """A list of these, separated by commas."""
+    def read(text):
+        for word in text.split(","):
+            if word not in known:
+                raise argparse.ArgumentTypeError(f"'{word}' is none of {', '.join(known)}")
+        return text.split(",")
+    return read
 
 
 class Lab:
@@ -91,7 +133,7 @@ def rank_environment(kit, lab, rank, ranks, store, extra):
         "RANK": str(rank), "WORLD_SIZE": str(ranks), "OPENMRC_STORE": store, "OPENMRC_NAMESPACE": lab.namespace(rank),
         "NCCL_HOSTID": f"openmrc-{rank}", "NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_CUMEM_HOST_ENABLE": "0",
         "NCCL_SOCKET_IFNAME": "=" + ",".join(interfaces), "NCCL_SOCKET_FAMILY": lab.family,
-        "NCCL_NET_PLUGIN": str(kit / "lib/openmrc/libnccl-net-openmrc.so"), "NCCL_IB_DISABLE": "1",
+        "NCCL_NET_PLUGIN": str(kit / PLUGIN), "NCCL_IB_DISABLE": "1",
         "NCCL_OPENMRC_DEVICES": ",".join(interfaces), "NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1",
         **extra,
     }

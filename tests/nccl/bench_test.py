@@ -1,0 +1,78 @@
+"""bench/nccl without a GPU: what its scripts take for an answer, and when they call a run good."""
+import contextlib
+import io
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/nccl"))
+import collectives  # noqa: E402
+import ranks  # noqa: E402
+import train  # noqa: E402
+
+
+def refused(script, *arguments):
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        try:
+            script.parse(list(arguments))
+        except SystemExit as end:
+            return said.getvalue() if end.code != 0 else ""
+    return ""
+
+
+def result(transport, mood, bits, ended_well=True, stalled=None):
+    return {"transport": transport, "mood": mood, "ended_well": ended_well, "stalled": stalled, "steps": [{"bits": b} for b in bits]}
+
+
+class Options(unittest.TestCase):
+    def test_sizes_and_rates_have_units(self):
+        self.assertEqual(collectives.parse(["--sizes", "8,64K,1G"]).sizes, [8, 65536, 1 << 30])
+        self.assertEqual(ranks.bits_per_second("500M"), 500_000_000)
+        self.assertEqual(ranks.bits_per_second("2.5G"), 2_500_000_000)
+
+    def test_defaults_are_read_as_options_are(self):
+        options = collectives.parse([])
+        self.assertEqual(options.operations, list(collectives.OPERATIONS))
+        self.assertEqual(options.transports, ["OpenMRC", "Socket"])
+        self.assertEqual(train.parse([]).jobs[0], "OpenMRC:calm")
+
+    def test_nonsense_is_refused_with_a_sentence(self):
+        self.assertIn("'allreduce' is none of all_reduce", refused(collectives, "--operations", "allreduce"))
+        self.assertIn("'1T' is no size", refused(collectives, "--sizes", "8,1T"))
+        self.assertIn("'5' is no rate", refused(collectives, "--rate", "5"))
+        self.assertIn("'IB' is none of", refused(collectives, "--transports", "IB"))
+        self.assertIn("'OpenMRC:storm' is none of", refused(train, "--jobs", "OpenMRC:storm"))
+
+
+class Verdict(unittest.TestCase):
+    def test_a_job_that_failed_is_no_success(self):
+        calm = result("OpenMRC", "calm", "abc")
+        self.assertEqual(train.verdict([calm, result("OpenMRC", "story", "abc")], 3), (True, True))
+        self.assertEqual(train.verdict([calm, result("OpenMRC", "story", "abd")], 3), (False, False))
+        self.assertFalse(train.verdict([calm, result("OpenMRC", "story", "ab", ended_well=False)], 3)[0])
+        self.assertFalse(train.verdict([result("OpenMRC", "calm", "", ended_well=False)], 3)[0])
+
+    def test_sockets_may_stall_and_dead_planes_must_end_the_job(self):
+        stalled = result("Socket", "story", "a", ended_well=False, stalled="no step for 30 s")
+        self.assertEqual(train.verdict([result("OpenMRC", "calm", "abc"), stalled], 3), (True, None))
+        self.assertTrue(train.verdict([result("OpenMRC", "dead", "a", ended_well=False)], 3)[0])
+        self.assertFalse(train.verdict([result("OpenMRC", "dead", "a", ended_well=False, stalled="no step")], 3)[0])
+
+
+class Kit(unittest.TestCase):
+    def test_the_newer_of_a_kit_and_a_build_is_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for age, name in ((100, "build-kit"), (50, "build")):
+                for file in ("bin/mrc", ranks.PLUGIN):
+                    (root / name / file).parent.mkdir(parents=True, exist_ok=True)
+                    (root / name / file).touch()
+                os.utime(root / name / ranks.PLUGIN, (1e9 - age, 1e9 - age))
+            self.assertEqual(ranks.find_kit(root), root / "build")
+
+
+if __name__ == "__main__":
+    unittest.main()
