@@ -1,8 +1,10 @@
 #include "collective/mesh.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -13,22 +15,13 @@
 namespace mrc::collective {
 namespace {
 
-constexpr std::uint32_t kSends = 256;             // in flight to each peer
-constexpr std::uint32_t kReceives = Mesh::kTags;  // no peer can have more outstanding than there are tags
-constexpr std::uint64_t kReceiveId = std::uint64_t{1} << 32;  // and the peer; below: the peer of a write
 constexpr std::uint32_t kBarrierTag = Mesh::kTags - 1;
-constexpr std::uint32_t kMagic = 0x4C4F'434D;  // "MCOL"
+// A peer says goodbye when it has posted its last word, which may have to be repaired on its way.
+constexpr auto kLastWords = std::chrono::milliseconds(500);
 
 using Clock = std::chrono::steady_clock;
 
 Error no(const char* what) { return {errno, std::string("no ") + what + ": " + std::strerror(errno)}; }
-
-/// What each rank tells each other one.
-struct Card {
-  std::uint32_t magic = kMagic;
-  std::uint32_t rank = 0, ranks = 0, rkey = 0;
-  std::uint64_t va = 0, bytes = 0;
-};
 
 }  // namespace
 
@@ -79,73 +72,6 @@ Status Mesh::open() {
   return cq_ == nullptr ? Status(no("completion queue")) : Status(Done{});
 }
 
-// Receives are there before anybody can send: who connects is not known then, so they name the place in the
-// order.
-Status Mesh::make_qp(mrc_qp*& qp, std::uint32_t place) {
-  mrc_qp_init_attr init{};
-  init.send_cq = init.recv_cq = cq_;
-  init.pd = pd_;
-  init.cap = {kSends, kReceives, 1, 1, 0};
-  init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
-  qp = ::mrc_create_qp(context_, &init);
-  if (qp == nullptr) return no("queue pair");
-  if (const int error = ::openmrc_prepare(&qp, 1, nullptr); error != 0)
-    return Error{error, ::openmrc_error()};
-  ibv_recv_wr wr{}, *bad = nullptr;
-  wr.wr_id = kReceiveId | place;
-  for (std::uint32_t i = 0; i < kReceives; ++i) {
-    if (const int error = ::mrc_post_recv(qp, &wr, &bad); error != 0)
-      return Error{error, "can't post receives"};
-  }
-  return Done{};
-}
-
-// Everybody connects to those before, in order, and then accepts those behind: the first rank waits for
-// nobody.
-Status Mesh::meet_all() {
-  openmrc_listener* listener = nullptr;
-  const std::string port = std::to_string(options_.tcp_port + rank());
-  if (::openmrc_listen(options_.addresses[rank()].c_str(), port.c_str(), &listener) != 0) {
-    return Error{EADDRINUSE, ::openmrc_error()};
-  }
-  Status met = Done{};
-  for (std::uint32_t r = 0; r < ranks() && met; ++r) {
-    if (r != rank()) met = meet(r < rank() ? nullptr : listener, r);
-  }
-  ::openmrc_destroy_listener(listener);
-  return met;
-}
-
-Status Mesh::meet(openmrc_listener* listener, std::uint32_t expected) {
-  mrc_qp* qp = nullptr;
-  if (auto made = make_qp(qp, expected); !made) return made;
-  openmrc_connection* connection = nullptr;
-  const Card ours{kMagic,        rank(), ranks(), mr_->rkey, reinterpret_cast<std::uint64_t>(memory_),
-                  options_.bytes};
-  const std::string port = std::to_string(options_.tcp_port + expected);
-  const int error = listener != nullptr
-                        ? ::openmrc_accept(listener, verbs_, &qp, 1, nullptr, &ours, sizeof ours,
-                                           options_.timeout_ms, &connection)
-                        : ::openmrc_connect(options_.addresses[expected].c_str(), port.c_str(), verbs_, &qp,
-                                            1, nullptr, &ours, sizeof ours, options_.timeout_ms, &connection);
-  if (error != 0) return ::mrc_destroy_qp(qp), Error{error, ::openmrc_error()};
-  Card theirs{};
-  std::size_t size = 0;
-  const void* data = ::openmrc_peer_data(connection, &size);
-  if (size == sizeof theirs) std::memcpy(&theirs, data, size);
-  const bool sane = theirs.magic == kMagic && theirs.ranks == ranks() && theirs.rank < ranks() &&
-                    theirs.rank != rank() && theirs.bytes == options_.bytes &&
-                    peers_[theirs.rank].qp == nullptr;
-  if (!sane) {
-    ::openmrc_close(connection, 0);
-    ::mrc_destroy_qp(qp);
-    return Error{EPROTO, "a peer does something else: give all ranks the same --peers, --sizes and --port"};
-  }
-  peers_[theirs.rank] = {qp, connection, theirs.va, theirs.rkey, 0, std::vector<std::uint8_t>(kTags)};
-  rank_at_[expected] = theirs.rank;
-  return Done{};
-}
-
 Result<int> Mesh::poll() {
   std::array<ibv_wc, 16> done;
   const int n = ::mrc_poll_cq(cq_, static_cast<int>(done.size()), done.data());
@@ -155,8 +81,7 @@ Result<int> Mesh::poll() {
     const auto number = static_cast<std::uint32_t>(wc.wr_id & 0xFFFF'FFFF);
     const std::uint32_t rank = (wc.wr_id & kReceiveId) != 0 ? rank_at_[number] : number;
     if (wc.status != IBV_WC_SUCCESS) {
-      return Error{EIO, "lost rank " + std::to_string(rank) + " at " + options_.addresses[rank] + ": " +
-                            ::ibv_wc_status_str(wc.status)};
+      return Error{EIO, "lost " + name_of(rank) + ": " + ::ibv_wc_status_str(wc.status)};
     }
     Peer& peer = peers_[rank];
     if ((wc.wr_id & kReceiveId) == 0) {
@@ -172,19 +97,32 @@ Result<int> Mesh::poll() {
   return n;
 }
 
+std::string Mesh::name_of(std::uint32_t rank) const {
+  return "rank " + std::to_string(rank) + " at " + options_.addresses[rank];
+}
+
+bool Mesh::has_gone(std::uint32_t rank) const {
+  if (peers_[rank].connection == nullptr) return false;
+  pollfd fd{::openmrc_connection_fd(peers_[rank].connection), POLLIN, 0};
+  return ::poll(&fd, 1, 0) > 0;
+}
+
 template <class Ready>
 Status Mesh::poll_until(Ready&& ready, const char* what, std::uint32_t peer) {
   constexpr int kPollsPerLook = 4096;
-  const auto deadline = Clock::now() + std::chrono::milliseconds(options_.timeout_ms);
+  auto deadline = Clock::now() + std::chrono::milliseconds(options_.timeout_ms);
+  bool gone = false;
   for (int polls = 0; !ready(); ++polls) {
     const auto came = poll();
     if (!came) return came.error();
     if (*came == 0) std::this_thread::yield();  // there may be more ranks than cores
-    if (polls % kPollsPerLook == 0 && Clock::now() > deadline) {
-      return Error{ETIMEDOUT, std::string(what) + " rank " + std::to_string(peer) + " at " +
-                                  options_.addresses[peer] + " for " +
-                                  std::to_string(options_.timeout_ms / 1000) + " s"};
-    }
+    if (polls % kPollsPerLook != 0) continue;
+    const auto now = Clock::now();
+    if (!gone && has_gone(peer)) gone = true, deadline = std::min(deadline, now + kLastWords);
+    if (now <= deadline) continue;
+    if (gone) return Error{ECONNRESET, name_of(peer) + " closed the connection or died"};
+    return Error{ETIMEDOUT, std::string(what) + " " + name_of(peer) + " for " +
+                                std::to_string(options_.timeout_ms / 1000) + " s"};
   }
   return Done{};
 }

@@ -22,6 +22,7 @@ struct MeshOptions {
   std::uint16_t tcp_port = 18600;      // rank r listens at tcp_port + r
   std::string device;                  // as in MRC_DEVICES; empty: the environment's
   std::size_t bytes = 0;               // of memory that peers write to
+  std::uint64_t plan = 0;              // the same on all ranks: what will be run
   int timeout_ms = 30'000;             // for everything that waits
 };
 
@@ -57,12 +58,22 @@ class Mesh {
     std::uint32_t in_flight = 0;
     std::vector<std::uint8_t> arrived;  // by tag
   };
+  static constexpr std::uint32_t kSends = 256;       // in flight to each peer
+  static constexpr std::uint32_t kReceives = kTags;  // no peer can have more outstanding than there are tags
+  static constexpr std::uint64_t kReceiveId = std::uint64_t{1}
+                                              << 32;  // and the peer; below: the peer of a write
   explicit Mesh(const MeshOptions& options)
       : options_(options), peers_(options.addresses.size()), rank_at_(peers_.size()) {}
   Status open();
   Status make_qp(mrc_qp*& qp, std::uint32_t place);
   Status meet_all();
-  Status meet(openmrc_listener* listener, std::uint32_t expected);
+  Status call(std::uint32_t peer);
+  Status await(openmrc_listener* listener, std::uint32_t place);
+  template <class Connect>
+  Status meet(std::uint32_t place, Connect&& connect);
+  std::string who_is_missing() const;
+  std::string name_of(std::uint32_t rank) const;
+  bool has_gone(std::uint32_t rank) const;
   Result<int> poll();
   template <class Ready>
   Status poll_until(Ready&& ready, const char* what, std::uint32_t peer);

@@ -10,7 +10,8 @@ constexpr std::size_t kLeastSegment = 64 << 10;  // smaller ones cost more than 
 constexpr std::size_t kPeriod = 1000;            // of the values, which floats add up exactly
 
 std::size_t block_for(std::size_t bytes, std::uint32_t ranks) {
-  return std::max<std::size_t>((bytes / sizeof(float) + ranks - 1) / ranks, 1) * sizeof(float);
+  return std::max<std::size_t>((bytes + ranks * sizeof(float) - 1) / (ranks * sizeof(float)), 1) *
+         sizeof(float);
 }
 float value(std::size_t i, std::uint32_t rank) { return static_cast<float>(i % kPeriod + rank); }
 

@@ -6,11 +6,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "tools/commands.h"
 
 namespace mrc::tools {
 namespace {
+
+constexpr std::uint32_t kSprayUnit = 8;
 
 struct Options {
   std::uint32_t ranks = 0;
@@ -19,7 +22,7 @@ struct Options {
   std::vector<std::string> sizes{"8", "64K", "1M", "16M"};
   std::string device;
   std::uint16_t port = 18600;
-  std::uint32_t spray_unit = 8;
+  std::optional<std::uint32_t> spray_unit;
   double seconds = 0.3;
   bool json = false;
 };
@@ -37,6 +40,17 @@ int number_from(std::initializer_list<const char*> names) {
   return -1;
 }
 
+std::optional<std::size_t> bytes_of(std::string word) {
+  static const CLI::AsSizeValue as_size(false);
+  if (word.starts_with('-')) return std::nullopt;  // a number, but not for a size
+  try {
+    if (!as_size(word).empty()) return std::nullopt;
+  } catch (const CLI::ParseError&) {
+    return std::nullopt;
+  }
+  return std::strtoull(word.c_str(), nullptr, 10);
+}
+
 Result<collective::Plan> make_plan(const Options& o) {
   collective::Plan plan;
   plan.seconds = o.seconds;
@@ -45,36 +59,59 @@ Result<collective::Plan> make_plan(const Options& o) {
                          : word == "tree" ? collective::Kind::tree_all_reduce
                                           : collective::Kind::all_to_all);
   }
-  const CLI::AsSizeValue as_size(false);
-  for (std::string word : o.sizes) {
-    if (const std::string refused = as_size(word); !refused.empty()) return Error{EINVAL, refused};
-    plan.sizes.push_back(std::strtoull(word.c_str(), nullptr, 10));
-    if (plan.sizes.back() > kMostBytes) return Error{EINVAL, "at most 1 GiB in one buffer"};
+  for (const std::string& word : o.sizes) {
+    const auto size = bytes_of(word);
+    if (!size) return Error{EINVAL, "--sizes: '" + word + "' is no size such as 8, 64K or 1G"};
+    if (*size > kMostBytes) return Error{EINVAL, "--sizes: at most 1 GiB in one buffer"};
+    plan.sizes.push_back(*size);
   }
   return plan;
 }
 
+/// What mpirun, srun and their kin have said; each number -1 where they did not.
+struct Launch {
+  int rank = number_from({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+  int size = number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+  int here = number_from({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});  // on this host
+
+  bool happened() const { return rank >= 0 && size > 0; }
+  /// Not by what a batch job of Slurm has in its environment before anything is launched.
+  bool of_several() const { return number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) > 1; }
+  bool elsewhere_too() const { return here > 0 && here < size; }
+};
+
+/// Empty when nothing is wrong.
+std::string cannot_be(const collective::MeshOptions& mesh) {
+  if (mesh.addresses.size() > kMostRanks) return "at most " + std::to_string(kMostRanks) + " ranks";
+  if (mesh.tcp_port + mesh.addresses.size() <= 65536) return "";
+  return "rank r listens at --port plus r, and there is no port " +
+         std::to_string(mesh.tcp_port + mesh.addresses.size() - 1);
+}
+
 int run(Options o) {
-  ::setenv("MRC_SPRAY_UNIT", std::to_string(o.spray_unit).c_str(), 1);
+  ::setenv("MRC_SPRAY_UNIT", std::to_string(o.spray_unit.value_or(kSprayUnit)).c_str(), o.spray_unit ? 1 : 0);
   const auto plan = make_plan(o);
   if (!plan) return complain(plan.error().what);
   CollectiveJob job{*plan, {}, o.json};
   job.mesh.tcp_port = o.port;
   job.mesh.device = o.device;
-  if (o.rank < 0) o.rank = number_from({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
-  const int size = number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+  const Launch launch;
   job.mesh.addresses = o.peers;
   if (o.peers.empty()) {
-    const bool launched = o.rank >= 0 && size > 0 && o.ranks == 0;
-    job.mesh.addresses.assign(launched       ? static_cast<std::size_t>(size)
-                              : o.ranks == 0 ? 2
-                                             : o.ranks,
-                              "127.0.0.1");
+    const bool launched = launch.happened() && o.ranks == 0;
+    if (launch.of_several() && o.ranks != 0)
+      return complain(
+          "each of these processes would start --ranks more: the launcher says how many there are");
+    if (launched && launch.elsewhere_too())
+      return complain("these ranks are on several hosts: name the address of each, in order, with --peers");
+    const std::size_t here = launched ? static_cast<std::size_t>(launch.size) : o.ranks == 0 ? 2 : o.ranks;
+    job.mesh.addresses.assign(here, "127.0.0.1");
     if (o.device.empty() && std::getenv("MRC_DEVICES") == nullptr) job.mesh.device = "lo/127.0.0.1";
+    if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return complain(wrong);
     if (!launched) return collective_on_this_host(job);
   }
-  if (job.mesh.addresses.size() > kMostRanks)
-    return complain("at most " + std::to_string(kMostRanks) + " ranks");
+  if (o.rank < 0) o.rank = launch.rank;
+  if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return complain(wrong);
   if (o.rank < 0 || static_cast<std::size_t>(o.rank) >= job.mesh.addresses.size()) {
     return complain("which of the --peers is this? Say --rank N, counted from 0, or start it with mpirun");
   }
@@ -87,19 +124,25 @@ int run(Options o) {
 
 Run collective(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--ranks", o->ranks, "so many processes on this host, over loopback (2)")
-      ->check(CLI::Range(1u, kMostRanks));
-  app.add_option("--peers", o->peers, "addresses of all ranks, in order: one rank per host")->delimiter(',');
-  app.add_option("--rank", o->rank, "which of them this is; mpirun and srun say it too");
+  auto* ranks = app.add_option("--ranks", o->ranks, "so many processes on this host, over loopback (2)")
+                    ->check(CLI::Range(1u, kMostRanks));
+  auto* peers = app.add_option("--peers", o->peers, "addresses of all ranks, in order: one rank per host")
+                    ->delimiter(',')
+                    ->excludes(ranks);
+  app.add_option("--rank", o->rank, "which of them this is; mpirun and srun say it too")
+      ->check(CLI::Range(0u, kMostRanks - 1))
+      ->needs(peers);
   app.add_option("--device", o->device,
                  "interfaces, as in MRC_DEVICES: eth0,eth1 is one device over two planes");
-  app.add_option("--port", o->port, "rank r listens at this TCP port plus r (18600)");
+  app.add_option("--port", o->port, "rank r listens at this TCP port plus r (18600)")
+      ->check(CLI::Range(1, 65535));
   app.add_option("--kinds", o->kinds, "ring and tree all-reduce, alltoall (all)")
       ->delimiter(',')
       ->check(CLI::IsMember({"ring", "tree", "alltoall"}));
   app.add_option("--sizes", o->sizes, "bytes of the buffer (8,64K,1M,16M)")->delimiter(',');
   app.add_option("--seconds", o->seconds, "for each row, about (0.3)")->check(CLI::Range(0.0, 3600.0));
-  app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (8)")->check(CLI::Range(1, 64));
+  app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (MRC_SPRAY_UNIT, else 8)")
+      ->check(CLI::Range(0, 64));
   app.add_flag("--json", o->json, "one JSON object per row");
   app.footer(
       "Every value is checked on all ranks, before and after the time is taken. Bus bandwidth is what each "

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "base/json.h"
@@ -33,6 +34,15 @@ void print(const collective::Row& row, std::uint32_t ranks, bool json) {
   std::fflush(stdout);
 }
 
+/// Ranks with different plans would wait for each other.
+std::uint64_t fingerprint(const collective::Plan& plan) {
+  constexpr std::uint64_t kPrime = 0x100'0000'01B3;  // FNV
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  for (const collective::Kind kind : plan.kinds) hash = (hash ^ static_cast<std::uint64_t>(kind)) * kPrime;
+  for (const std::size_t size : plan.sizes) hash = (hash ^ (size + 16)) * kPrime;
+  return hash;
+}
+
 int child(CollectiveJob job, std::uint32_t rank) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   job.mesh.rank = rank;
@@ -43,6 +53,14 @@ int child(CollectiveJob job, std::uint32_t rank) {
   return done ? *done : 1;
 }
 
+std::size_t rank_of(const std::vector<pid_t>& started, pid_t pid) {
+  return static_cast<std::size_t>(std::find(started.begin(), started.end(), pid) - started.begin());
+}
+void tell_of_death(std::size_t rank, int signal) {
+  std::fprintf(stderr, "mrc collective: rank %zu ended by signal %d (%s)\n", rank, signal,
+               ::strsignal(signal));
+}
+
 }  // namespace
 
 Result<int> collective_rank(CollectiveJob job) {
@@ -50,11 +68,13 @@ Result<int> collective_rank(CollectiveJob job) {
   for (const std::size_t size : job.plan.sizes) largest = std::max(largest, size);
   const auto ranks = static_cast<std::uint32_t>(job.mesh.addresses.size());
   job.mesh.bytes = collective::Operation::memory_for(largest, ranks) + 8 * (ranks + 2);
+  job.mesh.plan = fingerprint(job.plan);
   auto mesh = collective::Mesh::join(job.mesh);
   if (!mesh) return mesh.error();
   if (job.mesh.rank == 0 && !job.json) {
     std::printf("%u ranks\n%-16s %12s %8s %12s %10s %8s\n", ranks, "operation", "bytes", "runs", "us",
                 "bus Gb/s", "wrong");
+    std::fflush(stdout);
   }
   std::uint64_t wrong = 0;
   const auto done = collective::run(**mesh, job.plan, [&](const collective::Row& row) {
@@ -79,6 +99,7 @@ int collective_on_this_host(const CollectiveJob& job) {
     const pid_t pid = ::wait(&ended);
     const bool well = pid > 0 && WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
     if (!well && status == 0) {
+      if (pid > 0 && WIFSIGNALED(ended)) tell_of_death(rank_of(started, pid), WTERMSIG(ended));
       for (const pid_t other : started) ::kill(other, SIGTERM);  // the others would wait for it in vain
     }
     status |= well ? 0 : 1;

@@ -1,7 +1,16 @@
 // `mrc collective` between processes over loopback: every value compared.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <thread>
 
 #include "tools/run_mrc.h"
 
@@ -49,9 +58,117 @@ TEST_F(Collective, AnOddNumberOfRanks) {
   EXPECT_EQ(count(o.out, "\"wrong\":0"), 3) << o.out;
 }
 
+void expect_refusal(const std::vector<std::string>& options, const std::string& sentence) {
+  std::vector<std::string> words{"collective"};
+  words.insert(words.end(), options.begin(), options.end());
+  const Outcome o = run_mrc(words);
+  EXPECT_NE(o.status, 0) << sentence;
+  EXPECT_NE(o.err.find(sentence), std::string::npos) << o.err;
+}
+
 TEST_F(Collective, NonsenseIsRefusedWithASentence) {
-  EXPECT_NE(run_mrc({"collective", "--peers", "10.0.0.1,10.0.0.2"}).err.find("--rank N"), std::string::npos);
-  EXPECT_NE(run_mrc({"collective", "--sizes", "2G"}).err.find("at most 1 GiB"), std::string::npos);
+  expect_refusal({"--peers", "10.0.0.1,10.0.0.2"}, "--rank N");
+  expect_refusal({"--sizes", "2G"}, "at most 1 GiB");
+  expect_refusal({"--sizes", "-5"}, "--sizes: '-5' is no size");
+  expect_refusal({"--sizes", "8,big"}, "--sizes: 'big' is no size");
+  expect_refusal({"--rank", "1"}, "--rank requires --peers");
+  expect_refusal({"--ranks", "2", "--peers", "127.0.0.1,127.0.0.1"}, "excludes");
+  expect_refusal({"--port", "65535"}, "there is no port 65536");
+  expect_refusal({"--device", "nosuch0"}, "no MRC device: MRC_DEVICES: there is no interface 'nosuch0'");
+}
+
+TEST_F(Collective, ALauncherOfSeveralProcessesIsHeard) {
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  expect_refusal({"--ranks", "2"}, "the launcher says how many");
+  ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
+  expect_refusal({}, "on several hosts");
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"})
+    ::unsetenv(name);
+}
+
+/// The ranks of a job, each a process with options of its own, started after one another once `between` is
+/// done. 0 when all ended well, and what they said.
+Outcome run_ranks(
+    const std::string& port, const std::vector<std::vector<std::string>>& options,
+    const std::function<void()>& between = [] {}) {
+  std::vector<pid_t> started;
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  for (std::size_t rank = 0; rank < options.size(); ++rank) {
+    if (rank > 0) between();
+    const pid_t child = ::fork();
+    started.push_back(child);
+    if (child != 0) continue;
+    std::vector<std::string> words{"mrc",    "collective", "--device", "lo/127.0.0.1",
+                                   "--port", port,         "--peers"};
+    words.push_back("127.0.0.1");
+    for (std::size_t i = 1; i < options.size(); ++i) words.back() += ",127.0.0.1";
+    words.insert(words.end(), {"--rank", std::to_string(rank)});
+    words.insert(words.end(), options[rank].begin(), options[rank].end());
+    std::vector<const char*> argv;
+    for (const std::string& w : words) argv.push_back(w.c_str());
+    const int status = run_command(static_cast<int>(argv.size()), argv.data());
+    std::fflush(stdout);
+    ::_exit(status);
+  }
+  int worst = 0;
+  for (const pid_t pid : started) {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    worst = std::max(worst, status);
+  }
+  return {worst, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
+}
+
+TEST_F(Collective, RanksWithDifferentPlansSayItAtOnce) {
+  const Outcome o =
+      run_ranks("18730", {{"--kinds", "ring", "--sizes", "8"}, {"--kinds", "tree", "--sizes", "8"}});
+  EXPECT_NE(o.status, 0);
+  EXPECT_NE(o.err.find("give all ranks the same --peers, --kinds, --sizes"), std::string::npos) << o.err;
+}
+
+TEST_F(Collective, WhoeverKnocksIsNoRank) {
+  std::vector<int> strangers;
+  const auto knock = [&] {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(18740);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (int tries = 0; tries < 5000 && strangers.size() < 2; ++tries) {
+      const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const bool in = ::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+      if (in && strangers.empty()) {
+        EXPECT_EQ(::send(fd, "GET / HTTP/1.1", 14, MSG_NOSIGNAL), 14);
+      }
+      in ? strangers.push_back(fd) : static_cast<void>(::close(fd));  // the second one says nothing
+      if (!in) ::usleep(1000);
+    }
+  };
+  const std::vector<std::string> options{"--sizes", "8", "--seconds", "0.01"};
+  const Outcome o = run_ranks("18740", {options, options}, knock);
+  EXPECT_EQ(strangers.size(), 2u);
+  EXPECT_EQ(o.status, 0) << o.err;
+  for (const int fd : strangers) ::close(fd);
+}
+
+TEST_F(Collective, ARankThatIsKilledIsNamed) {
+  std::thread killer([parent = ::getpid()] {
+    const std::string list =
+        "/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children";
+    for (int tries = 0; tries < 5000; ++tries, ::usleep(1000)) {
+      std::ifstream children(list);
+      pid_t first = 0, second = 0;
+      if (!(children >> first >> second)) continue;
+      ::kill(second, SIGKILL);
+      return;
+    }
+  });
+  const Outcome o =
+      run_mrc({"collective", "--ranks", "2", "--port", "18750", "--sizes", "8", "--seconds", "5"});
+  killer.join();
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("rank 1 ended by signal 9 (Killed)"), std::string::npos) << o.err;
 }
 
 }  // namespace
