@@ -3,7 +3,8 @@
 //
 // Its verbs live one concept to a file: requestor_send.cc (what leaves), requestor_feedback.cc (what SACK,
 // NACK and Transport ACK mean), requestor_ahead.cc (what is asked before anything is sent), requestor_loss.cc
-// (which packets are gone, and when nothing moves).
+// (which packets are gone, and when nothing moves),
+// requestor_tail.cc (what is late when nothing else is left to send).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,9 @@ namespace mrc::engine {
 
 struct RequestorCounters {
   std::uint64_t packets = 0, bytes = 0, repairs = 0, probes = 0;
-  std::uint64_t lost_by_order = 0, lost_by_silence = 0, lost_by_timeout = 0, nacked = 0, suspicions = 0,
-                retries = 0;
+  std::uint64_t lost_by_order = 0, lost_by_silence = 0, lost_by_timeout = 0, nacked = 0, suspicions = 0;
+  std::uint32_t retries = 0;
+  std::uint32_t repeats = 0;  // repairs of what was late, lost or not
 };
 
 class Requestor {
@@ -75,7 +77,7 @@ class Requestor {
   /// The next packet need not wait until a whole unit fits.
   void allow_partial_unit() { partial_ = true; }
   /// Something to send beside new data: it does not wait for its turn behind others' units.
-  bool is_urgent() const { return nudge_ || flight_.lost() > 0 || paths_.has_probe(); }
+  bool is_urgent() const { return nudge_ || late_ || flight_.lost() > 0 || paths_.has_probe(); }
   bool has_data() const { return queue_.has_unsent() || is_urgent(); }
 
   SendState send_state() const;
@@ -125,9 +127,16 @@ class Requestor {
   void ask_ahead();
   void knock(Time now);
 
+  // requestor_tail.cc
+  bool waits_for_tail() const;
+  std::optional<Psn> oldest_of_tail();
+  void watch_tail(Time now);
+  bool send_late(Time now, PortMask room, Transmit& out);
+
   // requestor_loss.cc
   void infer_losses(Time now, Psn from, std::uint64_t missing);
   void doubt(Time now, Psn psn, const Record& record);
+  void ask(Time now, Psn psn, EvSlot slot);
   void note_if_quiet(PortId port, TxOrder overdue);
   bool is_quiet(PortId port, TxOrder order) const;
   void lose(Time now, Psn psn, LossCause cause);
@@ -157,14 +166,15 @@ class Requestor {
   std::uint32_t unasked_bytes_ = 0;  // sent since the last ack request
   std::int64_t charged_ = 0;         // bytes that this QP holds of the congestion window
   std::uint16_t window_;             // PSNs past the cumulative acknowledgement
-  std::uint8_t retries_ = 0;
+  std::uint8_t retries_ : 6 = 0;
+  std::uint8_t knocks_ : 2 = 0;  // times that it asked in vain whether the peer is there
   bool heard_any_ : 1 = false;
   bool nudge_ : 1 = false;
+  bool late_ : 1 = false;  // a packet that others wait for is to be sent once more
   bool asked_reverse_ : 1 = false;
   bool partial_ : 1 = false;     // the next packet waits for no unit
   bool full_sized_ : 1 = false;  // a packet of the path MTU was sent
   bool is_new_ : 1 = true;       // carried nothing yet, in either direction
-  std::uint8_t knocks_ : 2 = 0;  // times that it asked in vain whether the peer is there
   std::optional<WorkStatus> failure_;
   std::uint16_t heard_since_asked_ = 0;  // packets
   Ticks asked_reverse_at_;               // when the reverse path was last asked
@@ -172,7 +182,7 @@ class Requestor {
   Time progress_at_ = Time::min();
   Time check_at_ = kNever;           // when the oldest packet in flight becomes suspicious
   Time repair_after_ = Time::min();  // the peer lacks resources: repairs wait
-  Time wake_at_ = kNever;            // when the pacer, or repair_after_, lets go
+  Time wake_at_ = kNever;            // when the pacer, or repair_after_, lets go, or a tail is late
 };
 
 }  // namespace mrc::engine

@@ -64,6 +64,7 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
   paths_.set_patience(clock_.longest() * settings_.silence_eighths / 8 + settings_.suspect_slack);
   lose_silent(now);
   ask_ahead();
+  watch_tail(now);
   settle_if_idle(now);
   return Verdict::ok;
 }
@@ -218,6 +219,7 @@ Verdict Requestor::on_transport_ack(Time now, const wire::TransportAck& ack) {
     case wire::Syndrome::remote_access_error: fail(WorkStatus::remote_access_error); break;
     case wire::Syndrome::remote_operational_error: fail(WorkStatus::remote_operation_error); break;
   }
+  watch_tail(now);
   settle_if_idle(now);
   return ahead > 0 || ack.syndrome != wire::Syndrome::ack ? Verdict::ok : Verdict::stale;
 }

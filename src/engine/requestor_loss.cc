@@ -23,7 +23,8 @@ namespace {
 /// setting. A host that is late now and then shows in its round trips, and one that is not shall not wait as
 /// if it were. Never nothing: answers that took no time would make everything overdue at once, for ever.
 constexpr Duration kLeastSlack = std::chrono::microseconds(1);
-constexpr int kLeastPart = 4;  // of the slowest answer
+constexpr int kLeastPart = 4;              // of the slowest answer
+constexpr std::uint8_t kMostRetries = 63;  // that are told apart: beyond what can be set, but for ever
 Duration slack(const RequestorSettings& settings, const PathClock& clock) {
   const Duration jitter = std::max(clock.longest() - clock.rtt(), clock.longest() / kLeastPart);
   return std::min(settings.suspect_slack, std::max(jitter, kLeastSlack));
@@ -64,6 +65,10 @@ void Requestor::doubt(Time now, Psn psn, const Record& record) {
   }
   if (paths_.is_suspect(slot)) return;
   note_if_quiet(paths_.path(slot).port, record.order);
+  ask(now, psn, slot);
+}
+
+void Requestor::ask(Time now, Psn psn, EvSlot slot) {
   if (!paths_.suspect(slot, patience(slot))) return;
   ++counters_.suspicions;
   say_(now, PathSuspected{slot, paths_.path(slot).port, psn});
@@ -162,6 +167,7 @@ void Requestor::handle_timeout(Time now) {
   lose_silent(now);
   if (paths_.in_doubt()) paths_.ask_anyone(now, 2 * clock_.longest());
   ask_ahead();
+  watch_tail(now);
   if (now >= check_at_) check_oldest(now);
   if (owed() && now >= progress_at_ + retry_timeout()) retry(now);
   settle_if_idle(now);
@@ -211,7 +217,7 @@ void Requestor::retry(Time now) {
     fail(WorkStatus::retry_exceeded);
     return;
   }
-  if (retries_ < 255) ++retries_;
+  if (retries_ < kMostRetries) retries_ = (retries_ + 1) & kMostRetries;
   ++counters_.retries;
   progress_at_ = now;
   say_(now, Retried{retries_});

@@ -1,4 +1,4 @@
-// What leaves the requestor, in this order: probes, repairs (oldest hole first), new data.
+// What leaves the requestor, in this order: probes, repairs (oldest hole first), new data, what is late.
 #include <bit>
 
 #include "engine/requestor.h"
@@ -30,7 +30,7 @@ bool Requestor::poll_transmit(Time now, PortMask room, Transmit& out, bool may_a
 bool Requestor::poll_data(Time now, PortMask room, Transmit& out) {
   if (failure_) return false;
   if (flight_.lost() > 0 && send_repair(now, room, out)) return true;
-  return send_new(now, room, out) || send_nudge(now, room, out);
+  return send_new(now, room, out) || send_nudge(now, room, out) || send_late(now, room, out);
 }
 
 bool Requestor::send_probe(Time now, PortMask room, Transmit& out) {

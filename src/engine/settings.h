@@ -54,6 +54,10 @@ struct RequestorSettings {
   std::uint16_t reverse_probe_packets =
       64;  // while only receiving, a probe of a reverse path per round trip and so many packets
   std::uint8_t reverse_probe_trickle = 32;  // or per so many round trips, when fewer arrive
+  // Whoever waits for the end of a message waits for its slowest path: a packet that nothing new can
+  // overtake, unanswered for so many eighths of what an answer usually takes, is sent once more by another
+  // EV. 0: only what is known to be lost is sent again.
+  std::uint8_t tail_eighths = 0;
   // Loss inference: see docs/engine/loss.md.
   std::uint8_t suspect_eighths = 10;  // silent for 10/8 of its path's RTT: ask the path with a probe
   std::uint8_t silence_eighths = 12;  // and silent to the probe for 12/8 of it: the path is dead

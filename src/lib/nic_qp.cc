@@ -178,6 +178,7 @@ int NicQp::start(Time now, const QpAttributes& a) {
   s.requestor.reverse_probe_trickle = device_.settings().reverse_probe_trickle;
   s.requestor.initial_rtt = device_.settings().initial_rtt;
   s.requestor.suspect_slack = device_.settings().suspect_slack;
+  s.requestor.tail_eighths = device_.settings().tail;
   return device_.nic().start(now, *qp_, s);
 }
 

@@ -7,11 +7,16 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <tuple>
 
 namespace mrc::nccl {
 namespace {
 
-constexpr std::uint32_t kMaxSprayUnit = 64;  // libmrc's
+constexpr std::uint32_t kMaxSprayUnit = 64, kMaxTail = 255;  // libmrc's
+// Segmentation offload needs trains of packets on one EV: as long as one send carries.
+constexpr std::uint32_t kDefaultSprayUnit = 0;
+// A whole job waits for one late message, and its hosts are late by milliseconds now and then.
+constexpr std::uint32_t kDefaultTail = 16;
 
 struct Variable {
   const char* name;
@@ -53,11 +58,9 @@ Status read(const char* name, std::uint32_t least, std::uint32_t most, std::uint
 
 // libmrc has its own variables; ours stand in for those that are not set.
 
-Status hand_on_spray_unit() {
-  std::uint32_t unit =
-      0;  // segmentation offload needs trains of packets on one EV: as long as one send carries
-  if (auto done = read("NCCL_OPENMRC_SPRAY_UNIT", 0, kMaxSprayUnit, unit); !done) return done;
-  ::setenv("MRC_SPRAY_UNIT", std::to_string(unit).c_str(), 0);
+Status hand_on(const char* ours, const char* theirs, std::uint32_t most, std::uint32_t value) {
+  if (auto done = read(ours, 0, most, value); !done) return done;
+  ::setenv(theirs, std::to_string(value).c_str(), 0);
   return Done{};
 }
 
@@ -89,7 +92,11 @@ Result<Settings> read_settings() {
   for (const Variable& v : kVariables) {
     if (auto done = read(v.name, v.least, v.most, settings.*v.field); !done) return done.error();
   }
-  if (auto done = hand_on_spray_unit(); !done) return done.error();
+  for (const auto& [ours, theirs, most, otherwise] :
+       {std::tuple("NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", kMaxSprayUnit, kDefaultSprayUnit),
+        std::tuple("NCCL_OPENMRC_TAIL", "MRC_TAIL", kMaxTail, kDefaultTail)}) {
+    if (auto done = hand_on(ours, theirs, most, otherwise); !done) return done.error();
+  }
   const std::uint32_t wanted = settings.threads;
   if (settings.threads == 0) settings.threads = default_threads(cores);
   if (!hand_on_devices(settings.threads)) {

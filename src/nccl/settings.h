@@ -25,8 +25,8 @@ struct Settings {
   std::uint32_t latency_us = 0;               // _LATENCY_US; 0: NCCL's own estimate
 };
 
-/// From the environment; also hands _DEVICES and _SPRAY_UNIT to libmrc. EINVAL names the variable and its
-/// range.
+/// From the environment; also hands _DEVICES, _SPRAY_UNIT and _TAIL to libmrc. EINVAL names the variable and
+/// its range.
 Result<Settings> read_settings();
 
 /// `devices` so many times over, as MRC_DEVICES has it.

@@ -11,7 +11,7 @@ struct Environment : ::testing::Test {
   ~Environment() override {
     for (const char* name :
          {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_THREADS", "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES",
-          "MRC_DEVICES", "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT"}) {
+          "MRC_DEVICES", "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", "NCCL_OPENMRC_TAIL", "MRC_TAIL"}) {
       ::unsetenv(name);
     }
   }
@@ -20,6 +20,7 @@ struct Environment : ::testing::Test {
 TEST_F(Environment, DefaultsAndWhatIsSaid) {
   EXPECT_EQ(read_settings()->timeout_ms, 10'000u);
   EXPECT_STREQ(std::getenv("MRC_SPRAY_UNIT"), "0");
+  EXPECT_STREQ(std::getenv("MRC_TAIL"), "16");
   ::setenv("NCCL_OPENMRC_QPS", "4", 1);
   ::setenv("NCCL_OPENMRC_DEVICES", "eth0,eth1", 1);
   ::setenv("NCCL_OPENMRC_THREADS", "2", 1);

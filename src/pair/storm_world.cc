@@ -14,6 +14,8 @@ class Maker {
     weather();
     traffic();
     trouble();
+    // Drawn last, so that the rest of a seed's world is what it was before there was a choice.
+    world_.config.requestor.tail_eighths = static_cast<std::uint8_t>(one_in(3) ? pick(8, 24) : 0);
     return std::move(world_);
   }
 
