@@ -118,15 +118,22 @@ TEST_P(Connect, StrangersAreTurnedAway) {
   ++forged.cookie;
   HandleBytes wrong{};
   std::memcpy(wrong.data(), &forged, sizeof forged);
-  void* intruder = nullptr;
+  void *intruder = nullptr, *request = nullptr, *nobody = nullptr;
   Code intruded = kSuccess;
+  const auto intrude = [&] {  // the door is shut after the greeting
+    return intruder == nullptr ? table->connect(wrong.data(), &intruder)
+                               : table->send(intruder, {nullptr, 20'000, 1, nullptr}, &request);
+  };
   EXPECT_TRUE(drive([&] {
-    if (intruded == kSuccess) intruded = table->connect(wrong.data(), &intruder);
+    if (intruded == kSuccess) intruded = intrude();
     try_connect(bytes, ends.sender);
-    try_accept(ends.listener, ends.receiver);
+    try_accept(ends.listener, ends.receiver != nullptr ? nobody : ends.receiver);
     return ends.sender != nullptr && ends.receiver != nullptr && intruded != kSuccess;
   }));
-  EXPECT_EQ(intruder, nullptr);
+  EXPECT_EQ(intruded, kRemoteError);
+  EXPECT_EQ(nobody, nullptr);
+  EXPECT_EQ(request, nullptr);
+  if (intruder != nullptr) table->close_send(intruder);
   ::close(stranger);
   close_ends(*table, ends);
 }
