@@ -213,7 +213,7 @@ TEST_P(End, APeerThatIsBusyElsewhereIsNotLost) {
                                 : table->receive(comm, {memory.buffer(0, 100'000, 1)}, &request);
       return code != kSuccess || done != 0;
     };
-    EXPECT_FALSE(drive(ask, milliseconds(4000))) << logged_warnings();
+    EXPECT_FALSE(drive(ask, milliseconds(we_send ? 4000 : 1500))) << logged_warnings();
     peer.begin();
     EXPECT_TRUE(drive(ask)) << "it has begun";
     EXPECT_EQ(code, kSuccess) << logged_warnings();
