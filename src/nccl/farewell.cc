@@ -15,14 +15,13 @@ namespace mrc::nccl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kGoodbyeWithin = std::chrono::milliseconds(100);  // a peer that is lost acknowledges nothing
 
 class Farewells {
  public:
   void add(std::unique_ptr<Link> link) {
     const std::lock_guard lock(mutex_);
     const auto until = Clock::now() + std::chrono::milliseconds(link->device().settings().linger_ms);
-    links_.push_back({std::move(link), until, Clock::now() + kGoodbyeWithin});
+    links_.push_back({std::move(link), until});
     say_goodbye(links_.back());
     if (!thread_.joinable()) start();
     changed_.notify_all();
@@ -41,16 +40,16 @@ class Farewells {
  private:
   struct Parting {
     std::unique_ptr<Link> link;
-    Clock::time_point until, goodbye;
+    Clock::time_point until;
     bool said = false;
   };
 
   /// Sends that were copied are done for NCCL before their ACK comes. A peer that heard the goodbye would not
-  /// wait for their repair.
+  /// wait for their repair; one that acknowledges nothing hears it when the link goes.
   static void say_goodbye(Parting& p) {
     if (p.said) return;
     if (p.link->has_unanswered()) p.link->device().driver().help();
-    if (p.link->has_unanswered() && Clock::now() < p.goodbye) return;
+    if (p.link->has_unanswered()) return;
     p.link->say_goodbye();
     p.said = true;
   }
