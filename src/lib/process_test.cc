@@ -180,6 +180,10 @@ TEST_F(PeerProcess, AnotherTakesThePlaceOfAKilledOne) {
 
 // Whichever descriptor it is that a process has no more room for.
 TEST(Descriptors, ADeviceThatFindsNoneIsAnErrorAndNoMore) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP()
+      << "the sanitizer looks at memory through a pipe, and takes it for wrong where none can be had";
+#endif
   const pid_t child = ::fork();
   if (child == 0) {
     bool opened = false;

@@ -56,7 +56,8 @@ void Progress::stop() {
 
 void Progress::forget_thread() {
   if (!running()) return;
-  new std::thread(std::move(thread_));  // never joined, never destroyed: it does not exist here
+  static auto* const gone = new std::vector<std::thread>;  // never joined, never destroyed: it is not there
+  gone->push_back(std::move(thread_));
   kick_fd_ = port::Fd();
 }
 
