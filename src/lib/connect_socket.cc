@@ -104,11 +104,16 @@ Result<port::Fd> listen_tcp(const char* host, const char* service) {
   Error last{EADDRNOTAVAIL, "no address to listen at"};
   for (const addrinfo* a = addresses->get(); a != nullptr; a = a->ai_next) {
     port::Fd fd(::socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd) {
+      last = port::errno_error("open a TCP socket");
+      continue;
+    }
     const int on = 1, off = 0;
     ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (a->ai_family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (::bind(fd.get(), a->ai_addr, a->ai_addrlen) == 0 && ::listen(fd.get(), 64) == 0) return fd;
-    last = port::errno_error(std::string("listen at TCP port ") + service);
+    last = port::errno_error("listen at " + (host != nullptr ? std::string(host) + " " : "") + "TCP port " +
+                             service);
   }
   return last;
 }

@@ -231,6 +231,12 @@ TEST_F(Connect, APortThatDoesNotExistIsNotAnother) {
             EINVAL);
 }
 
+TEST_F(Connect, AnAddressOfAnotherHostIsNamed) {
+  openmrc_listener* other = nullptr;
+  EXPECT_EQ(openmrc_listen("192.0.2.1", "0", &other), EADDRNOTAVAIL);
+  EXPECT_THAT(openmrc_error(), HasSubstr("listen at 192.0.2.1 TCP port 0"));
+}
+
 TEST_F(Connect, ReceivesCanBePostedBeforehand) {
   ASSERT_EQ(openmrc_prepare(qps, 1, nullptr), 0);
   EXPECT_EQ(state(qps[0]), IBV_QPS_INIT);

@@ -104,7 +104,7 @@ Attempts& attempts() {
 Result<std::shared_ptr<Meeting>> start(const Device& device, const Handle& handle, int traffic_class) {
   auto link = Sender::prepare(device, handle.qps, traffic_class);
   if (!link) return link.error();
-  const Introduction ours = Sender::introduce(**link, handle.cookie);
+  const Introduction ours = (*link)->ring().introduction(handle.cookie);
   const int timeout = static_cast<int>(device.settings().connect_timeout_ms);
   return Meeting::start(*std::move(link),
                         [handle, ours, timeout](Link& l) { return meet(l, handle, ours, timeout); });

@@ -1,14 +1,12 @@
 #include "nccl/driver.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "nccl/link.h"
+#include "nccl/thread.h"
 
 namespace mrc::nccl {
 namespace {
@@ -50,14 +48,7 @@ Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
   const std::uint64_t number = ++last_number_;
   links_[number] = &link;
   queue_of_[number] = static_cast<std::size_t>(queue - queues_.begin());
-  if (!thread_.joinable()) {
-    sigset_t all, before;  // signals are the application's business
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "nccl-openmrc");
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
+  if (!thread_.joinable()) thread_ = start_thread("nccl-openmrc", [this] { run(); });
   return Place{number, queue->cq};
 }
 

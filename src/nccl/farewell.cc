@@ -1,8 +1,5 @@
 #include "nccl/farewell.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -10,6 +7,7 @@
 #include <vector>
 
 #include "nccl/exit.h"
+#include "nccl/thread.h"
 
 namespace mrc::nccl {
 namespace {
@@ -23,7 +21,7 @@ class Farewells {
     const auto until = Clock::now() + std::chrono::milliseconds(link->device().settings().linger_ms);
     links_.push_back({std::move(link), until});
     say_goodbye(links_.back());
-    if (!thread_.joinable()) start();
+    if (!thread_.joinable()) thread_ = start_thread("openmrc-parting", [this] { run(); });
     changed_.notify_all();
   }
 
@@ -52,14 +50,6 @@ class Farewells {
     if (p.link->has_unanswered()) return;
     p.link->say_goodbye();
     p.said = true;
-  }
-
-  void start() {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   void run() {

@@ -63,7 +63,7 @@ bool Listener::somebody_waits() const {
 Status Listener::start_meeting() {
   auto link = Receiver::prepare(device_, device_.settings().qps);
   if (!link) return link.error();
-  const Introduction ours = Receiver::introduce(**link, answer_);
+  const Introduction ours = (*link)->ring().introduction(answer_);
   last_began_ = std::chrono::steady_clock::now();
   meetings_.push_back(
       Meeting::start(*std::move(link), [tcp = tcp_, ours, cookie = cookie_](Link& l) -> Status {

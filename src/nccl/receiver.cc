@@ -26,13 +26,6 @@ Result<std::unique_ptr<Link>> Receiver::prepare(const Device& device, std::uint3
   return Link::make(device, {qps, kGrantsInFlight, kPiecesWaiting, 0}, *std::move(ring));
 }
 
-Introduction Receiver::introduce(const Link& link, std::uint64_t cookie) {
-  Introduction i;
-  i.cookie = cookie;
-  link.ring().introduce(i);
-  return i;
-}
-
 Status Receiver::check(const Introduction& sender) {
   if (sender.ring_slots == kGrants && sender.ring_address != 0) return Done{};
   return Error{EPROTO,

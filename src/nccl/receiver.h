@@ -9,7 +9,6 @@ namespace mrc::nccl {
 class Receiver final : public Comm {
  public:
   static Result<std::unique_ptr<Link>> prepare(const Device& device, std::uint32_t qps);
-  static Introduction introduce(const Link& link, std::uint64_t cookie);
   /// EPROTO when the sender that the link met has no ring for us.
   static Status check(const Introduction& sender);
 

@@ -14,10 +14,11 @@ Ring::~Ring() {
   if (memory_ != nullptr) ::ibv_dereg_mr(memory_);
 }
 
-void Ring::introduce(Introduction& ours) const {
-  ours.ring_address = reinterpret_cast<std::uint64_t>(slots_.get());
-  ours.ring_rkey = memory_->rkey;
-  ours.ring_slots = kGrants;
+Introduction Ring::introduction(std::uint64_t cookie) const {
+  return {.cookie = cookie,
+          .ring_address = reinterpret_cast<std::uint64_t>(slots_.get()),
+          .ring_rkey = memory_->rkey,
+          .ring_slots = kGrants};
 }
 
 }  // namespace mrc::nccl

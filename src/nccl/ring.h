@@ -19,8 +19,8 @@ class Ring {
   Grant& grant(std::uint32_t sequence) { return slots_->grants[sequence % kGrants]; }
   EarlyMessage& early(std::uint32_t number) { return slots_->early[number % kEarlySlots]; }
   std::uint32_t lkey() const { return memory_->lkey; }
-  /// What the peer must know of it.
-  void introduce(Introduction& ours) const;
+  /// What the peer must know of it, and of us.
+  Introduction introduction(std::uint64_t cookie) const;
   /// Where that is in the peer's ring.
   static std::uint64_t address_of_grant(const Introduction& peer, std::uint32_t sequence) {
     return peer.ring_address + offsetof(Rings, grants) + sequence % kGrants * sizeof(Grant);

@@ -21,13 +21,6 @@ Result<std::unique_ptr<Link>> Sender::prepare(const Device& device, std::uint32_
   return Link::make(device, {qps, kSends, kGrants, traffic_class}, *std::move(ring));
 }
 
-Introduction Sender::introduce(const Link& link, std::uint64_t cookie) {
-  Introduction i;
-  i.cookie = cookie;
-  link.ring().introduce(i);
-  return i;
-}
-
 Status Sender::on_immediate(std::uint32_t immediate, std::uint32_t) {
   questions_ = 0;
   const Error nonsense{EPROTO, link().peer_name() + " sent a grant out of turn"};

@@ -8,9 +8,8 @@ namespace mrc::nccl {
 
 class Sender final : public Comm {
  public:
-  /// A link as a sender needs it, with a ring to grant into, and what to say to the receiver.
+  /// A link as a sender needs it, with a ring to grant into.
   static Result<std::unique_ptr<Link>> prepare(const Device& device, std::uint32_t qps, int traffic_class);
-  static Introduction introduce(const Link& link, std::uint64_t cookie);
 
   /// REQUIRES a link of prepare() that is connected.
   explicit Sender(std::unique_ptr<Link> link) : Comm(std::move(link)) {}

@@ -17,6 +17,12 @@ struct Connect : PluginTest {
     const Code code = sender == nullptr ? table->connect(handle.data(), &sender) : kSuccess;
     EXPECT_EQ(code, kSuccess) << logged_warnings();
   }
+  Handle listen(HandleBytes& bytes, Ends& ends) {
+    Handle handle;
+    EXPECT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
+    std::memcpy(&handle, bytes.data(), sizeof handle);
+    return handle;
+  }
   /// A TCP connection of somebody else's to whoever made this handle.
   static int call(const Handle& handle) {
     sockaddr_in to{};
@@ -109,9 +115,7 @@ TEST_P(Connect, SeveralSendersComeToOneListener) {
 TEST_P(Connect, StrangersAreTurnedAway) {
   Ends ends;
   HandleBytes bytes;
-  ASSERT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
-  Handle handle;
-  std::memcpy(&handle, bytes.data(), sizeof handle);
+  const Handle handle = listen(bytes, ends);
   const int stranger = call(handle);
   ASSERT_EQ(::send(stranger, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL), 18);
   Handle forged = handle;  // who got the address but not the handle
@@ -143,9 +147,7 @@ TEST_P(Connect, AStrangerDoesNotHearTheSecret) {
   if (GetParam() != 11) return;  // no version plays a part
   Ends ends;
   HandleBytes bytes;
-  ASSERT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
-  Handle handle;
-  std::memcpy(&handle, bytes.data(), sizeof handle);
+  const Handle handle = listen(bytes, ends);
   const int stranger = call(handle);
   std::string heard(4096, '\0');
   EXPECT_TRUE(drive([&] {
@@ -163,9 +165,7 @@ TEST_P(Connect, SilentStrangersDoNotKeepASenderWaiting) {
   if (GetParam() != 11) return;
   Ends ends;
   HandleBytes bytes;
-  ASSERT_EQ(table->listen(bytes.data(), &ends.listener), kSuccess);
-  Handle handle;
-  std::memcpy(&handle, bytes.data(), sizeof handle);
+  const Handle handle = listen(bytes, ends);
   std::array<int, 6> strangers;
   for (int& fd : strangers) fd = call(handle);
   EXPECT_TRUE(drive([&] {  // NCCL_OPENMRC_CONNECT_TIMEOUT_MS is 5000 here, as is a stranger's time
