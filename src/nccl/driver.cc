@@ -137,10 +137,15 @@ void Driver::wake() {
 
 bool Driver::turn() {
   bool moved = false;
-  if (commands_.load(std::memory_order_relaxed)) commands_.exchange(false);
-  for (const auto& [number, link] : links_) moved |= link->post_handed_over();
+  // Most turns bring no command, and there may be hundreds of links to look at.
+  const bool commanded = commands_.load(std::memory_order_relaxed) && commands_.exchange(false);
+  if (commanded) {
+    for (const auto& [number, link] : links_) moved |= link->post_handed_over();
+  }
   for (const Queue& queue : queues_) moved |= poll(queue.cq);
-  for (const auto& [number, link] : links_) link->hand_back_refused();
+  if (commanded) {
+    for (const auto& [number, link] : links_) link->hand_back_refused();
+  }
   return moved;
 }
 
