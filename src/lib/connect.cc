@@ -221,6 +221,6 @@ int openmrc_close(openmrc_connection* connection, int timeout_ms) {
   return heard ? 0 : fail(heard.error());
 }
 
-const char* openmrc_error(void) { return last_failure().c_str(); }
+const char* openmrc_error(void) { return last_failure(); }
 
 }  // extern "C"

@@ -6,6 +6,6 @@
 namespace mrc::lib {
 
 void note_failure(const std::string& sentence);
-const std::string& last_failure();
+const char* last_failure();
 
 }  // namespace mrc::lib
