@@ -49,6 +49,18 @@ Handle Listener::handle() const {
                      static_cast<std::uint8_t>(device_.settings().qps), cookie_, answer_);
 }
 
+Status Listener::wait_on() {
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::milliseconds patience(device_.settings().connect_timeout_ms);
+  if (!waits_since_) waits_since_ = now;
+  if (now - *waits_since_ < patience || !meetings_.empty()) return Done{};
+  const auto addresses = device_.addresses();  // which may have gone meanwhile
+  const std::string where = addresses.empty() ? device_.properties().name : text_of(addresses.front());
+  return Error{ETIMEDOUT, "nobody has connected to " + where + " port " +
+                              std::to_string(::openmrc_listener_port(tcp_.get())) + " for " +
+                              std::to_string(patience.count()) + " ms (NCCL_OPENMRC_CONNECT_TIMEOUT_MS)"};
+}
+
 /// One at a time, unless the last one is slow.
 bool Listener::may_meet_another() const {
   return meetings_.empty() ||
@@ -78,13 +90,17 @@ Result<std::unique_ptr<Receiver>> Listener::accept() {
     if (auto started = start_meeting(); !started) return started.error();
   }
   const auto over = std::find_if(meetings_.begin(), meetings_.end(), [](const auto& m) { return m->over(); });
-  if (over == meetings_.end()) return std::unique_ptr<Receiver>();
+  if (over == meetings_.end()) {
+    if (auto waits = wait_on(); !waits) return waits.error();
+    return std::unique_ptr<Receiver>();
+  }
   auto link = (*over)->outcome();
   meetings_.erase(over);
   if (!link) {
     info("turned a caller away: " + link.error().what);
     return std::unique_ptr<Receiver>();
   }
+  waits_since_.reset();
   info("receives from " + (*link)->peer_name() + " on " + std::to_string((*link)->qps()) + " queue pairs");
   return std::make_unique<Receiver>(*std::move(link));
 }

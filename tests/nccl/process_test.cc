@@ -91,6 +91,18 @@ TEST(Start, AsksForTheDescriptorsThatItNeeds) {
               HasSubstr("Too many open files (raise the hard limit of ulimit -n)"));
 }
 
+// Its sender has died before it called: nothing else would tell.
+TEST_P(Process, AListenerThatNobodyCallsDoesNotWaitForEver) {
+  HandleBytes handle;
+  void *listener = nullptr, *receiver = nullptr;
+  ASSERT_EQ(table->listen(handle.data(), &listener), kSuccess);
+  Code code = kSuccess;
+  EXPECT_TRUE(drive([&] { return (code = table->accept(listener, &receiver)) != kSuccess; }));
+  EXPECT_EQ(code, kRemoteError);
+  EXPECT_THAT(logged_warnings(), HasSubstr("nobody has connected to 127.0.0.1 port "));
+  table->close_listen(listener);
+}
+
 // A listener whose queue is full answers nobody, as a plane does that carries nothing.
 TEST_P(Process, AConnectionStandsInTimeOrFailsHoweverManyPlanesAreDead) {
   HandleBytes bytes;
