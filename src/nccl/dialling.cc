@@ -136,7 +136,7 @@ Result<std::unique_ptr<Sender>> dial(const Adapter& adapter, Handle& handle, int
   all.under_way.erase(attempt);
   handle.ticket = 0;
   if (!link) return link.error();
-  info("sends to " + (*link)->peer_name() + " on " + std::to_string((*link)->qps()) + " queue pairs");
+  info("sends to " + (*link)->peer_name() + ", queue pairs " + std::to_string((*link)->qps()));
   return std::make_unique<Sender>(*std::move(link));
 }
 

@@ -97,11 +97,12 @@ Result<std::unique_ptr<Receiver>> Listener::accept() {
   auto link = (*over)->outcome();
   meetings_.erase(over);
   if (!link) {
-    info("turned a caller away: " + link.error().what);
+    // Who left without a word only asked whether this plane works: a sender does, where there are several.
+    if (link.error().code != ECONNRESET) info("turned a caller away: " + link.error().what);
     return std::unique_ptr<Receiver>();
   }
   waits_since_.reset();
-  info("receives from " + (*link)->peer_name() + " on " + std::to_string((*link)->qps()) + " queue pairs");
+  info("receives from " + (*link)->peer_name() + ", queue pairs " + std::to_string((*link)->qps()));
   return std::make_unique<Receiver>(*std::move(link));
 }
 

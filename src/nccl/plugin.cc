@@ -58,7 +58,7 @@ Code init(Logger logger) {
     const Properties& p = adapter->properties();
     std::string addresses;
     for (const IpAddress& a : adapter->lanes().front()->addresses()) addresses += " " + text_of(a);
-    info("device " + p.name + ": " + std::to_string(p.ports) + " ports, " + std::to_string(p.mbps) +
+    info("device " + p.name + ": ports " + std::to_string(p.ports) + ", " + std::to_string(p.mbps) +
          " Mb/s," + addresses + ", threads " + std::to_string(adapter->lanes().size()) + ", spray unit " +
          (std::getenv("MRC_SPRAY_UNIT") != nullptr ? std::getenv("MRC_SPRAY_UNIT") : "1"));
   }
