@@ -23,15 +23,23 @@ namespace {
 
 constexpr int kFirstTryMs = 100, kLongestTryMs = 2'000;
 
+/// A host may have no IPv6 at all, so IPv4 is not asked for through it.
+int start_to_connect(int fd, const IpAddress& address, std::uint16_t port) {
+  sockaddr_in v4{AF_INET, htons(port), {}, {}};
+  sockaddr_in6 v6{AF_INET6, htons(port), 0, {}, 0};
+  std::memcpy(&v4.sin_addr, address.data() + 12, sizeof v4.sin_addr);
+  std::memcpy(&v6.sin6_addr, address.data(), sizeof v6.sin6_addr);
+  const int done = is_v4(address) ? ::connect(fd, reinterpret_cast<sockaddr*>(&v4), sizeof v4)
+                                  : ::connect(fd, reinterpret_cast<sockaddr*>(&v6), sizeof v6);
+  return done == 0 ? 0 : errno;
+}
+
 /// Does anybody answer there within this time? Only asked where there are other addresses to turn to.
 bool answers(const IpAddress& address, std::uint16_t port, int timeout_ms) {
-  sockaddr_in6 to{};
-  to.sin6_family = AF_INET6;
-  to.sin6_port = htons(port);
-  std::memcpy(&to.sin6_addr, address.data(), address.size());
-  const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int family = is_v4(address) ? AF_INET : AF_INET6;
+  const int fd = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return false;
-  int error = ::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 ? 0 : errno;
+  int error = start_to_connect(fd, address, port);
   if (error == EINPROGRESS) {
     pollfd p{fd, POLLOUT, 0};
     socklen_t size = sizeof error;

@@ -38,10 +38,14 @@ Status check(const Handle& handle) {
   return sane ? Status(Done{}) : Status(Error{EPROTO, "the peer's handle is damaged"});
 }
 
-std::string text_of(const IpAddress& address) {
+bool is_v4(const IpAddress& address) {
   static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  return std::memcmp(address.data(), kMapped, sizeof kMapped) == 0;
+}
+
+std::string text_of(const IpAddress& address) {
   char text[INET6_ADDRSTRLEN] = "";
-  const bool v4 = std::memcmp(address.data(), kMapped, sizeof kMapped) == 0;
+  const bool v4 = is_v4(address);
   ::inet_ntop(v4 ? AF_INET : AF_INET6, address.data() + (v4 ? 12 : 0), text, sizeof text);
   return text;
 }

@@ -37,6 +37,7 @@ Handle make_handle(const std::vector<IpAddress>& addresses, std::uint16_t tcp_po
                    std::uint64_t cookie, std::uint64_t answer);
 /// EPROTO says what is wrong with it.
 Status check(const Handle& handle);
+bool is_v4(const IpAddress& address);
 std::string text_of(const IpAddress& address);
 
 }  // namespace mrc::nccl
