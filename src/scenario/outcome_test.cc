@@ -67,6 +67,44 @@ TEST(Series, GrowsCoarserInsteadOfEnding) {
   EXPECT_GT(last, 91'000'000) << "it goes on to the end";
 }
 
+/// All names of fields below a value.
+void names_in(const Json& json, std::set<std::string>& names) {
+  if (!json.is_structured()) return;
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_object()) names.insert(key);
+    names_in(value, names);
+  }
+}
+
+TEST(Outcome, EveryFieldIsDocumented) {
+  const Ran ran = run_text(R"([topology]
+planes = 2
+t0 = 2
+t1 = 2
+hosts_per_t0 = 2
+[[job]]
+kind = "permutation"
+bytes = "10kB"
+[[phase]]
+name = "all"
+to = "1ms"
+[[expect]]
+figure = "flows"
+min = 1
+max = 9
+)");
+  std::set<std::string> names;
+  names_in(Json::parse(to_json(ran.scenario, ran.outcome)), names);
+  const std::string page = file_text(MRC_SOURCE_DIR "/docs/simulator.md");
+  const std::set<std::string> of_distributions = {"count", "mean", "p50", "p99", "p99_9"},
+                              labels = {"kind", "plane"};
+  for (const std::string& name : names) {
+    if (of_distributions.contains(name) || labels.contains(name)) continue;
+    EXPECT_TRUE(page.find("`" + name + "`") != page.npos || page.find("`" + name + "[]`") != page.npos)
+        << name;
+  }
+}
+
 /// Without what differs from run to run.
 Json lasting(const Ran& ran) {
   Json json = Json::parse(to_json(ran.scenario, ran.outcome));

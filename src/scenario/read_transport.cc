@@ -67,7 +67,7 @@ void read_roce(TableReader& r, sim::RoceSettings& s) {
 }
 
 void read_requestor(TableReader& r, engine::RequestorSettings& q) {
-  r.number("timeout", q.timeout, 0, 31);
+  r.number("timeout", q.timeout, 0, 24);
   r.number("tail_eighths", q.tail_eighths);
   r.number("linear_retries", q.linear_retries, 0, 7);
   r.number("exponential_retries", q.exponential_retries, 0, engine::kRetryForEver);

@@ -3,7 +3,8 @@
 // No packet, no queue, no reaction time: each message gets the largest rate that takes nothing from a slower
 // one, at every moment, and spreads over all paths as it likes. So what limits it are its two hosts' ports
 // and what all uplinks and downlinks of its switches carry together. No transport is faster on average, and
-// none ends the last message of a simultaneous start sooner.
+// none ends the last message of a simultaneous start sooner: but for the way of the last byte, which is added
+// after the sharing, while in a fabric near senders use the port before the bytes of far ones are there.
 #pragma once
 
 #include <cstdint>

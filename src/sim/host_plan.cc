@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/sizes.h"
+#include "sim/roce_packet.h"
 
 namespace mrc::sim {
 
@@ -73,21 +74,21 @@ const nic::PathTable& HostPlan::paths(Host a) const {
   return tables_[topo.downlink_of(topo::HostId(a)) % tables_.size()];
 }
 
-std::uint32_t HostPlan::datagram(std::uint64_t payload) const {
+std::uint32_t HostPlan::frame(std::uint64_t payload, bool last) const {
+  if (settings.transport == Transport::roce)
+    return roce_frame_bytes({.payload = static_cast<std::uint16_t>(payload)});
   wire::Write write;
   write.payload = static_cast<std::uint16_t>(payload);
   write.has_timestamp = settings.requestor.timestamps;
-  return engine::udp_length(write);
+  write.has_imm = last;
+  return engine::udp_length(write) + settings.encapsulation.overhead();
 }
 
-std::uint32_t HostPlan::full_frame() const {
-  return datagram(settings.path_mtu) + settings.encapsulation.overhead();
-}
+std::uint32_t HostPlan::full_frame() const { return frame(settings.path_mtu); }
 
 double HostPlan::wire_bytes(std::uint64_t bytes) const {
   const std::uint64_t full = (bytes - 1) / settings.path_mtu;
-  const std::uint32_t last = datagram(bytes - full * settings.path_mtu) + engine::kImmDt;
-  return static_cast<double>(full * full_frame() + last + settings.encapsulation.overhead());
+  return static_cast<double>(full * full_frame() + frame(bytes - full * settings.path_mtu, true));
 }
 
 // Records are held from the oldest hole on: while a loss is found and repaired, which takes three round trips
@@ -127,19 +128,17 @@ engine::CcProfile HostPlan::cc_profile() const {
 Ps HostPlan::alone(Host a, Host b, std::uint64_t bytes) const {
   const std::uint64_t mtu = settings.path_mtu, planes = topo.planes();
   const std::uint64_t full = (bytes - 1) / mtu;  // packets before the last
-  const std::uint32_t overhead = settings.encapsulation.overhead();
-  const std::uint32_t frame = datagram(mtu) + overhead;
-  const std::uint32_t last = datagram(bytes - full * mtu) + engine::kImmDt + overhead;
+  const std::uint32_t whole = full_frame(), last = frame(bytes - full * mtu, true);
   const std::uint64_t rate = topo.spec().host_link.bits_per_second;
-  Ps packets = serialisation((full + planes - 1) / planes * frame, rate);
-  Ps spread = std::max(serialisation(full * frame + last, planes * rate), serialisation(last, rate));
+  Ps packets = serialisation((full + planes - 1) / planes * whole, rate);
+  Ps spread = std::max(serialisation(full * whole + last, planes * rate), serialisation(last, rate));
   const topo::Path path = topo.path(topo::HostId(a), topo::HostId(b), topo::Choice{});
   Ps delay = path.switch_count * to_ps(topo.spec().switch_delay);
   for (int i = 0; i < path.hop_count(); ++i) {
     const topo::LinkSpec& link = topo.link_spec(path.hops[static_cast<std::size_t>(i)].link);
     delay += to_ps(link.delay);
     if (i == 0) continue;
-    if (full > 0) packets += serialisation(frame, link.bits_per_second);
+    if (full > 0) packets += serialisation(whole, link.bits_per_second);
     spread += serialisation(last, link.bits_per_second);
   }
   return std::max(packets, spread) + delay;

@@ -77,7 +77,7 @@ class HostPlan {
 
  private:
   void make_paths();
-  std::uint32_t datagram(std::uint64_t payload) const;
+  std::uint32_t frame(std::uint64_t payload, bool last = false) const;
 
   bool trimming_;
   std::vector<nic::PathTable> tables_;

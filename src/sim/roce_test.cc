@@ -94,6 +94,11 @@ TEST(RoceWorld, AloneAFlowRunsAtLineRate) {
   EXPECT_EQ(out.summary.drops, 0u);
 }
 
+TEST(RoceWorld, AloneAPacketTakesItsIdeal) {
+  const auto out = run(leaf_spine(2, 2, 2), "Nodes 4\n0->3 id 1 start 0 size 4096\n", {});
+  EXPECT_DOUBLE_EQ(out.summary.completion_us.max, out.summary.ideal_us_max) << "with RoCEv2's own headers";
+}
+
 // Published: with one QP per pair, flows whose hashes meet on one uplink get half of it or less; more QPs
 // even that out.
 TEST(RoceWorld, HashesCollideAndMoreQpsHelp) {

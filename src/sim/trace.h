@@ -14,7 +14,10 @@ std::string text(const engine::Event& event);
 class TraceSink final : public engine::EventSink {
  public:
   explicit TraceSink(std::FILE* out) : out_(out) {}
-  void on_event(const engine::Event& event) override { std::fprintf(out_, "%s\n", text(event).c_str()); }
+  void on_event(const engine::Event& event) override {
+    if (event.when == kNever) return;  // the world is taken apart
+    std::fprintf(out_, "%s\n", text(event).c_str());
+  }
 
  private:
   std::FILE* out_;

@@ -81,6 +81,12 @@ TEST(Sim, NoOptionIsIgnored) {
 
 const std::string kScenarios = MRC_SOURCE_DIR "/tests/data/scenario/";
 
+TEST(Sim, TracesWhatHappensAndNothingAfterTheEnd) {
+  const auto ran = by_options({"--bytes", "10kB", "--trace", "0"});
+  EXPECT_THAT(ran.err, HasSubstr("sent psn 0"));
+  EXPECT_THAT(ran.err, ::testing::Not(HasSubstr("-> ERR")));
+}
+
 TEST(Sim, RunsAScenario) {
   const std::string flows = ::testing::TempDir() + "sim_test_flows.csv";
   const auto ran = run_mrc({"sim", kScenarios + "quiet.toml", "--json", "--flows", flows});
