@@ -55,7 +55,7 @@ struct mrc_device_attr {
     uint8_t mpr_resolution; /* MPR values are multiples of this */
   } mpr_attr;
   struct {
-    uint32_t max_qp_hint;
+    uint32_t max_qp_hint; /* hints at a time, of all contexts of the device in this process */
   } qp_attr;
   uint32_t cap; /* enum mrc_device_cap */
 };
@@ -125,6 +125,7 @@ struct mrc_qp_hint_init_attr {
   struct mrc_qp_hint_attr attr;
 };
 
+/* EINVAL; ENOMEM past max_qp_hint. */
 struct mrc_qp_hint* mrc_create_qp_hint(struct mrc_context* mrc_ctx, struct mrc_qp_hint_init_attr* init_attr);
 /* The next three: 0 or -1. EINVAL; EBUSY while a queue pair uses the hint. */
 int mrc_destroy_qp_hint(struct mrc_qp_hint* qp_hint);

@@ -45,6 +45,11 @@ extern "C" {
 mrc_qp_hint* mrc_create_qp_hint(mrc_context* context, mrc_qp_hint_init_attr* init) {
   if (context == nullptr || init == nullptr || !sensible(init->attr, kKnown))
     return fail_null<mrc_qp_hint>(EINVAL);
+  std::atomic<std::uint32_t>& hints = context->device->hints;
+  if (++hints > context->device->limits().max_qp_hint) {
+    --hints;
+    return fail_null<mrc_qp_hint>(ENOMEM);
+  }
   auto* hint = new mrc_qp_hint{};
   hint->context = context;
   hint->attr = init->attr;
@@ -58,6 +63,7 @@ int mrc_destroy_qp_hint(mrc_qp_hint* hint) {
     const std::lock_guard lock(hint->mutex);
     if (!hint->users.empty()) return fail(EBUSY);
   }
+  --hint->context->device->hints;
   --hint->context->objects;
   delete hint;
   return 0;

@@ -132,6 +132,24 @@ TEST_F(Api, ChannelsAndCqs) {
   EXPECT_EQ(mrc_destroy_context(other), 0);
 }
 
+TEST_F(ConnectedApi, NoMoreHintsThanTheDeviceSays) {
+  mrc_device_attr promised{};
+  int supported = 0;
+  ASSERT_EQ(mrc_query_device_ex(nullptr, context, &promised, &supported), 0);
+  mrc_qp_hint_init_attr init{};
+  std::vector<mrc_qp_hint*> hints;
+  while (hints.size() < promised.qp_attr.max_qp_hint) {
+    hints.push_back(mrc_create_qp_hint(context, &init));
+    ASSERT_NE(hints.back(), nullptr) << hints.size();
+  }
+  EXPECT_EQ(mrc_create_qp_hint(context, &init), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_EQ(mrc_destroy_qp_hint(hints.back()), 0);
+  hints.back() = mrc_create_qp_hint(context, &init);
+  EXPECT_NE(hints.back(), nullptr) << "one went, so one may come";
+  for (mrc_qp_hint* hint : hints) mrc_destroy_qp_hint(hint);
+}
+
 TEST_F(ConnectedApi, Hints) {
   mrc_qp_hint_init_attr init{};
   init.attr.num_qps_per_peer = 4;

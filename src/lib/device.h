@@ -8,6 +8,7 @@
 // are errno values; 0 is success.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "base/result.h"
@@ -126,6 +127,8 @@ class Device {
 
   virtual const DeviceConfig& config() const = 0;
   virtual const Limits& limits() const = 0;
+  /// Hints that programs hold on it: they are nothing to the device but a number that it promised.
+  std::atomic<std::uint32_t> hints = 0;
   virtual PortStatus port_status(PortId port) const = 0;
   /// The table as it is now; config().ports[i].gids is as it was at discovery.
   virtual std::vector<GidEntry> gids(PortId port) const = 0;

@@ -195,6 +195,12 @@ TEST(GoalFile, SaysLineAndRemedy) {
       });
 }
 
+TEST(Files, WhatIsNoTextIsNotShownAsItIs) {
+  const std::string what = parse_topo("\x1b[31m\x07\xff" + std::string(5000, 'x') + "\n", "f").error().what;
+  EXPECT_THAT(what, testing::StartsWith("f:1: '?[31m??xxx"));
+  EXPECT_LT(what.size(), 300u);
+}
+
 TEST(Files, MissingOnesAreNamed) {
   EXPECT_THAT(read_cm("/nowhere.cm").error().what, HasSubstr("/nowhere.cm"));
   EXPECT_THAT(read_topo("/nowhere.topo").error().what, HasSubstr("/nowhere.topo"));

@@ -51,9 +51,23 @@ std::vector<TextLine> words_by_line(std::string_view text) {
   return lines;
 }
 
+namespace {
+
+/// Words of a file that is no text at all must not reach a terminal as they are, nor fill it.
+std::string printable(std::string_view what) {
+  constexpr std::size_t kLongest = 200;
+  std::string out(what.substr(0, kLongest));
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) >= 0x7F) c = '?';
+  }
+  return what.size() > kLongest ? out + "..." : out;
+}
+
+}  // namespace
+
 Error error_at(std::string_view file, int line, std::string_view what, std::string_view remedy) {
   std::ostringstream text;
-  text << file << ':' << line << ": " << what << "; " << remedy;
+  text << file << ':' << line << ": " << printable(what) << "; " << remedy;
   return {EINVAL, std::move(text).str()};
 }
 

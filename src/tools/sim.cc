@@ -1,6 +1,5 @@
 // `mrc sim`: a fabric of any size, its NICs and its traffic, in simulated time.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <set>
 
@@ -17,11 +16,6 @@ struct SimOptions {
   ScenarioOptions scenario;
   bool quiet = false, progress = false;
 };
-
-int fail(const std::string& sentence) {
-  std::fprintf(stderr, "mrc sim: %s\n", sentence.c_str());
-  return 1;
-}
 
 /// With a scenario, what it says is changed in one way only.
 std::string meaningless_option(const CLI::App& app) {
@@ -64,7 +58,7 @@ int run(const CLI::App& app, SimOptions& o) {
     o.scenario.given = given_options(app);
   } else {
     if (const std::string name = meaningless_option(app); !name.empty())
-      return fail(name + " does not go with a scenario; change it with --set PATH=VALUE");
+      return refuse(name + " does not go with a scenario; change it with --set PATH=VALUE", kBadScenario);
     for (const char* shared : {"--threads", "--seed"}) {
       if (app.count(shared) > 0)
         o.scenario.settings.push_back(std::string(shared + 2) + "=" +

@@ -132,7 +132,8 @@ int simulate_scenario(const ScenarioOptions& options) {
   prepared->world.ranks = ranks->get();
   if (*ranks != nullptr && samples)
     return refuse(
-        "a time series or report needs all nodes in one process; leave it out, or run without mpirun", 1);
+        "a time series or report needs all nodes in one process; leave it out, or run without mpirun",
+        kBadScenario);
 
   sim::TraceSink trace(stderr);
   prepared->world.hosts.traced = options.traced;

@@ -103,7 +103,7 @@ TEST(Sim, TellsRefusedScenariosFromMissedExpectations) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("did you mean 'bytes'?"));
   EXPECT_NE(std::remove(flows.c_str()), 0) << "nothing is written for a scenario that is refused";
-  EXPECT_EQ(run_mrc({"sim", quiet, "--planes", "4"}).status, 1);
+  EXPECT_EQ(run_mrc({"sim", quiet, "--planes", "4"}).status, 2);
   EXPECT_EQ(run_mrc({"sim", quiet, "--flows", "/nowhere/x.csv"}).status, 2);
   const auto missed = run_mrc({"sim", quiet, "--set", "expect.0.max=-1"});
   EXPECT_EQ(missed.status, 3);

@@ -31,15 +31,22 @@ Result<ibv_context*> open_soft_device() {
   ibv_device** list = ibv_get_device_list(&count);
   if (list == nullptr) return Error{errno, std::string("no device: ") + std::strerror(errno)};
   ibv_context* verbs = nullptr;
+  bool any = false;
   for (int i = 0; i < count && verbs == nullptr; ++i) {
-    if (lib::is_soft(list[i])) verbs = ibv_open_device(list[i]);
+    if (!lib::is_soft(list[i])) continue;
+    any = true;
+    verbs = ibv_open_device(list[i]);
   }
   const int error = errno;
   ibv_free_device_list(list);
   if (verbs != nullptr) return verbs;
-  return Error{error, lib::soft_devices().error.empty()
-                          ? std::string("the device does not open: ") + std::strerror(error)
-                          : lib::soft_devices().error};
+  if (!lib::soft_devices().error.empty()) return Error{error, lib::soft_devices().error};
+  if (!any)
+    return Error{
+        ENODEV,
+        "there is no device: MRC_DEVICES is empty, or no interface has an address; name one, such as "
+        "MRC_DEVICES=eth0"};
+  return Error{error, std::string("the device does not open: ") + std::strerror(error)};
 }
 
 std::uint8_t gid_index_of(ibv_context* verbs) {

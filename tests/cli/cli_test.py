@@ -48,6 +48,14 @@ def check_keys(value, documented):
     return sorted(wanted - {"..."} - value.keys()), sorted(unknown)
 
 
+class Refusals(unittest.TestCase):
+    def test_no_device_says_what_to_set(self):
+        done = subprocess.run(["mrc", "perf", "--local", "--seconds", "0.1"], env={**ENV, "MRC_DEVICES": ""},
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("MRC_DEVICES=eth0", done.stderr)
+
+
 class Help(unittest.TestCase):
     def walk(self, words):
         done = help_of(words)
