@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace mrc::tools {
 namespace {
@@ -72,6 +73,7 @@ class Flood {
   int fill_all();
   Status take(const ibv_wc& wc, PerfResult& r);
   void earn(Time now);
+  Error nothing_moves() const;
 
   PerfSide& side_;
   const PerfOptions& o_;
@@ -125,10 +127,19 @@ Status Flood::take(const ibv_wc& wc, PerfResult& r) {
   return fill(q) == 0 ? Status(Done{}) : Error{EIO, "post failed"};
 }
 
+/// A rate that was good until the peer or the way to it was gone is no result.
+Error Flood::nothing_moves() const {
+  return {ETIMEDOUT, std::to_string(outstanding_) +
+                         " writes are not done, and none was for more than ten seconds (are the peer and "
+                         "the interfaces still there?)"};
+}
+
 Status Flood::run(PerfResult& r) {
   const Time end = start_ + Duration(static_cast<std::int64_t>(o_.seconds * 1e9));
   Completions wcs;
   Ticker ticker(o_);
+  Time last = start_;  // when a write was done,
+  Duration longest{};  // and the longest time between two
   if (const int error = fill_all(); error != 0)
     return Error{error, std::string("post: ") + std::strerror(error)};
   while (!stop_ || outstanding_ >= std::uint64_t{every_} * o_.qps) {
@@ -137,8 +148,10 @@ Status Flood::run(PerfResult& r) {
       if (auto taken = take(wcs[static_cast<std::size_t>(i)], r); !taken) return taken;
     }
     const Time now = steady_now();
+    if (n > 0) longest = std::max(longest, now - std::exchange(last, now));
     if (now >= end) {
       if (!stop_) r.elapsed = in_seconds(now - start_), r.bytes = r.writes * o_.size, stop_ = true;
+      if (now >= end + 10s && now - last > std::max<Duration>(10s, 2 * longest)) return nothing_moves();
       if (now >= end + 10s) break;
     }
     if (!stop_) ticker.tick(now, r.writes, o_.size);
