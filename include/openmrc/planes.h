@@ -3,6 +3,7 @@
 #define OPENMRC_PLANES_H
 
 #include <mrc.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +21,10 @@ struct openmrc_plane {
 /* Fills at most `count` planes. How many there are, or -1 with errno: ENOTCONN before the queue pair has
  * paths. */
 int openmrc_query_planes(struct mrc_qp* qp, struct openmrc_plane* planes, int count);
+
+/* The same in a line for people: "eth0 up, 64 of 64 EVs good; eth1 down, 0 of 64 EVs good". Writes at most
+ * `size` bytes with the 0 at the end, and returns how long the whole line is, or -1 with errno. */
+int openmrc_describe_planes(struct mrc_qp* qp, char* text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 #include "collective/mesh.h"
 
 #include <arpa/inet.h>
+#include <openmrc/planes.h>
 #include <poll.h>
 #include <sys/mman.h>
 
@@ -81,7 +82,8 @@ Result<int> Mesh::poll() {
     const auto number = static_cast<std::uint32_t>(wc.wr_id & 0xFFFF'FFFF);
     const std::uint32_t rank = (wc.wr_id & kReceiveId) != 0 ? rank_at_[number] : number;
     if (wc.status != IBV_WC_SUCCESS) {
-      return Error{EIO, "lost " + name_of(rank) + ": " + ::ibv_wc_status_str(wc.status)};
+      return Error{EIO, "lost " + name_of(rank) + ": " + ::ibv_wc_status_str(wc.status) +
+                            "; planes: " + planes_to(rank)};
     }
     Peer& peer = peers_[rank];
     if ((wc.wr_id & kReceiveId) == 0) {
@@ -99,6 +101,24 @@ Result<int> Mesh::poll() {
 
 std::string Mesh::name_of(std::uint32_t rank) const {
   return "rank " + std::to_string(rank) + " at " + options_.addresses[rank];
+}
+
+std::string Mesh::planes_to(std::uint32_t rank) const {
+  std::array<char, 2048> text{};
+  return ::openmrc_describe_planes(peers_[rank].qp, text.data(), text.size()) > 0 ? text.data() : "unknown";
+}
+
+std::vector<std::string> Mesh::lame() const {
+  std::vector<std::string> found;
+  for (std::uint32_t r = 0; r < ranks(); ++r) {
+    std::array<openmrc_plane, 32> planes;
+    const int n = r == rank() ? 0 : ::openmrc_query_planes(peers_[r].qp, planes.data(), planes.size());
+    const bool bad = std::any_of(
+        planes.begin(), planes.begin() + std::clamp(n, 0, 32),
+        [](const openmrc_plane& p) { return p.link_up == 0 || p.usable == 0 || p.evs_good == 0; });
+    if (bad) found.push_back(name_of(r) + ": " + planes_to(r));
+  }
+  return found;
 }
 
 bool Mesh::has_gone(std::uint32_t rank) const {
@@ -122,7 +142,8 @@ Status Mesh::poll_until(Ready&& ready, const char* what, std::uint32_t peer) {
     if (now <= deadline) continue;
     if (gone) return Error{ECONNRESET, name_of(peer) + " closed the connection or died"};
     return Error{ETIMEDOUT, std::string(what) + " " + name_of(peer) + " for " +
-                                std::to_string(options_.timeout_ms / 1000) + " s"};
+                                std::to_string(options_.timeout_ms / 1000) +
+                                " s; planes: " + planes_to(peer)};
   }
   return Done{};
 }

@@ -48,6 +48,8 @@ class Mesh {
   Status barrier();
   /// Until all our writes have arrived.
   Status settle();
+  /// Peers that some plane carries nothing to, and how all of theirs stand; a line each.
+  std::vector<std::string> lame() const;
 
  private:
   struct Peer {
@@ -74,6 +76,7 @@ class Mesh {
   std::string who_is_missing() const;
   std::string name_of(std::uint32_t rank) const;
   bool has_gone(std::uint32_t rank) const;
+  std::string planes_to(std::uint32_t rank) const;
   Result<int> poll();
   template <class Ready>
   Status poll_until(Ready&& ready, const char* what, std::uint32_t peer);

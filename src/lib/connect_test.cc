@@ -1,6 +1,7 @@
 // openmrc/connect.h: two sides of one process meet over TCP on loopback.
 #include <gmock/gmock.h>
 #include <openmrc/connect.h>
+#include <openmrc/planes.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -235,6 +236,16 @@ TEST_F(Connect, AnAddressOfAnotherHostIsNamed) {
   openmrc_listener* other = nullptr;
   EXPECT_EQ(openmrc_listen("192.0.2.1", "0", &other), EADDRNOTAVAIL);
   EXPECT_THAT(openmrc_error(), HasSubstr("listen at 192.0.2.1 TCP port 0"));
+}
+
+TEST_F(Connect, PlanesAreThereOnceThereIsAPeer) {
+  char text[100];
+  EXPECT_EQ(openmrc_describe_planes(nullptr, text, sizeof text), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(openmrc_describe_planes(qps[0], text, sizeof text), -1);
+  EXPECT_EQ(errno, ENOTCONN);
+  EXPECT_EQ(openmrc_describe_planes(qps[0], nullptr, 1), -1);
+  EXPECT_EQ(errno, EINVAL);
 }
 
 TEST_F(Connect, ReceivesCanBePostedBeforehand) {

@@ -2,14 +2,29 @@
 #include <openmrc/planes.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "lib/api_objects.h"
 
 using namespace mrc::lib;
 
-extern "C" int openmrc_query_planes(mrc_qp* qp, openmrc_plane* planes, int count) {
+namespace {
+
+std::string describe(const openmrc_plane& p) {
+  const char* state = p.link_up == 0 ? "down" : p.usable != 0 ? "up" : "up, the peer's port down";
+  return std::string(p.interface_name) + " " + state + ", " + std::to_string(p.evs_good) + " of " +
+         std::to_string(p.evs) + " EVs good";
+}
+
+}  // namespace
+
+extern "C" {
+
+int openmrc_query_planes(mrc_qp* qp, openmrc_plane* planes, int count) {
   if (qp == nullptr || planes == nullptr || count < 0) return errno = EINVAL, -1;
   const std::vector<PlaneStatus> known = qp->shell->planes();
   if (known.empty()) return errno = ENOTCONN, -1;
@@ -28,3 +43,15 @@ extern "C" int openmrc_query_planes(mrc_qp* qp, openmrc_plane* planes, int count
   }
   return static_cast<int>(known.size());
 }
+
+int openmrc_describe_planes(mrc_qp* qp, char* text, size_t size) {
+  if (text == nullptr && size > 0) return errno = EINVAL, -1;
+  std::array<openmrc_plane, mrc::kMaxPorts> planes;
+  const int count = openmrc_query_planes(qp, planes.data(), static_cast<int>(planes.size()));
+  if (count < 0) return -1;
+  std::string line;
+  for (int i = 0; i < count; ++i) line += (i > 0 ? "; " : "") + describe(planes[static_cast<std::size_t>(i)]);
+  return std::snprintf(text, size, "%s", line.c_str());
+}
+
+}  // extern "C"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <numeric>
 
@@ -204,24 +205,17 @@ int Link::post_receive(std::uint32_t qp) {
 }
 
 std::string Link::planes() const {
-  constexpr int kMost = 32;
-  openmrc_plane planes[kMost], other[kMost];
-  const auto good = [](const openmrc_plane* p, int n) {
-    return std::accumulate(p, p + n, 0, [](int sum, const openmrc_plane& one) { return sum + one.evs_good; });
+  const auto good = [](mrc_qp* qp) {
+    std::array<openmrc_plane, 32> planes;
+    const int n = ::openmrc_query_planes(qp, planes.data(), static_cast<int>(planes.size()));
+    return std::accumulate(planes.begin(), planes.begin() + std::clamp(n, 0, 32), n > 0 ? 0 : INT_MAX,
+                           [](int sum, const openmrc_plane& one) { return sum + one.evs_good; });
   };
-  int n = std::min(::openmrc_query_planes(qps_[0], planes, kMost), kMost);
-  for (std::size_t q = 1; q < qps_.size(); ++q) {  // the one that knows most of what is wrong
-    const int m = std::min(::openmrc_query_planes(qps_[q], other, kMost), kMost);
-    if (m > 0 && (n <= 0 || good(other, m) < good(planes, n))) std::copy_n(other, n = m, planes);
-  }
-  std::string text;
-  for (int i = 0; i < n; ++i) {
-    const openmrc_plane& p = planes[i];
-    const char* state = p.link_up == 0 ? "down" : p.usable != 0 ? "up" : "up, the peer's port down";
-    text += (i > 0 ? "; " : "") + std::string(p.interface_name) + " " + state + ", " +
-            std::to_string(p.evs_good) + " of " + std::to_string(p.evs) + " EVs good";
-  }
-  return text;
+  // The one that knows most of what is wrong.
+  mrc_qp* worst = *std::min_element(qps_.begin(), qps_.end(),
+                                    [&](mrc_qp* one, mrc_qp* other) { return good(one) < good(other); });
+  std::array<char, 2048> text{};
+  return ::openmrc_describe_planes(worst, text.data(), text.size()) > 0 ? text.data() : "";
 }
 
 }  // namespace mrc::nccl

@@ -150,7 +150,8 @@ Run collective(CLI::App& app) {
       "Example: mrc collective --ranks 4 --kinds ring --sizes 64K,16M\n"
       "Example: mrc collective --peers 10.0.0.1,10.0.0.2 --rank 0 --device eth0,eth1    (and --rank 1 on the "
       "other)\n"
-      "Example: mpirun -n 4 mrc collective");
+      "Example: mpirun -n 4 mrc collective\n"
+      "Example: mpirun -H a,b mrc collective --peers 10.0.0.1,10.0.0.2 --device eth0,eth1");
   return [o] { return run(*o); };
 }
 

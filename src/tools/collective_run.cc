@@ -82,6 +82,9 @@ Result<int> collective_rank(CollectiveJob job) {
     print(row, ranks, job.json);
   });
   if (!done) return done.error();
+  for (const std::string& planes : (*mesh)->lame())
+    std::fprintf(stderr, "mrc collective: rank %u reaches not every plane of %s\n", job.mesh.rank,
+                 planes.c_str());
   return wrong == 0 ? 0 : 1;
 }
 
