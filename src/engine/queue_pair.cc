@@ -42,10 +42,10 @@ void QueuePair::enter(Time now, QpState next) {
   say_(now, StateChanged{from, next});
 }
 
-QueuePair::Posted QueuePair::post_send(Time, const SendWork& work) {
+QueuePair::Posted QueuePair::post_send(Time now, const SendWork& work) {
   if (state_ != QpState::rts && state_ != QpState::error) return {.error = EINVAL};
   if (requestor_.full()) return {.error = ENOMEM};
-  return {.work = requestor_.post(work)};
+  return {.work = requestor_.post(now, work)};
 }
 
 int QueuePair::post_receive(std::uint64_t wr_id) {
@@ -108,9 +108,15 @@ void QueuePair::handle_plane_doubt(Time now, PortId port) {
   if (state_ == QpState::rts) requestor_.doubt_plane(now, port);
 }
 
-void QueuePair::handle_port(Time now, PortId port, bool up) { paths_.set_port(now, port, up); }
+void QueuePair::handle_port(Time now, PortId port, bool up) {
+  paths_.set_port(now, port, up);
+  requestor_.note_ports(now);
+}
 
-void QueuePair::handle_peer_ports(Time now, PortMask up) { paths_.set_peer_ports(now, up); }
+void QueuePair::handle_peer_ports(Time now, PortMask up) {
+  paths_.set_peer_ports(now, up);
+  requestor_.note_ports(now);
+}
 
 bool QueuePair::set_ev_state(Time now, EvSlot slot, EvState state) {
   return paths_.set_state(now, slot, state);

@@ -36,7 +36,15 @@ class Requestor {
 
   Qpn remote() const { return remote_; }
   bool full() const { return queue_.full(); }
-  std::uint16_t post(const SendWork& work) { return queue_.post(work); }
+  std::uint16_t post(Time now, const SendWork& work) {
+    if (paths_.usable_ports().empty() && !awaits()) [[unlikely]]
+      progress_at_ = now;
+    return queue_.post(work);
+  }
+  /// Ports came or went.
+  void note_ports(Time now) {
+    if (stranded() && !owed()) progress_at_ = now;
+  }
 
   /// The QP may send from now on.
   void start(Time now);
@@ -100,6 +108,9 @@ class Requestor {
   /// The peer has something of ours to answer for. Not while a message waits half-way for its turn and all
   /// that left has arrived.
   bool owed() const { return !flight_.settled() || queue_.executed() < queue_.whole(); }
+  /// No port is left to send by: the timeout and its retries run as they would for packets that get lost.
+  bool stranded() const { return queue_.has_unsent() && paths_.usable_ports().empty(); }
+  bool awaits() const { return owed() || stranded(); }
   std::optional<PathSet::Heard> heard(Time now) const;
   bool may_send(Time now, Time not_before);
   int unit() const;

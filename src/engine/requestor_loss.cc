@@ -169,7 +169,7 @@ void Requestor::handle_timeout(Time now) {
   ask_ahead();
   watch_tail(now);
   if (now >= check_at_) check_oldest(now);
-  if (owed() && now >= progress_at_ + retry_timeout()) retry(now);
+  if (awaits() && now >= progress_at_ + retry_timeout()) retry(now);
   settle_if_idle(now);
 }
 
@@ -256,7 +256,7 @@ std::uint32_t Requestor::size_of(Psn psn) {
 Time Requestor::next_timeout() const {
   if (failure_) return kNever;
   Time t = std::min(check_at_, paths_.next_timeout());
-  if (owed()) t = std::min(t, progress_at_ + retry_timeout());
+  if (awaits()) t = std::min(t, progress_at_ + retry_timeout());
   return std::min(t, wake_at_);
 }
 

@@ -178,5 +178,45 @@ TEST_F(RequestorLossTest, RetriesAreLinearThenExponentialThenTheEnd) {
   EXPECT_EQ(done[0].status, WorkStatus::retry_exceeded);
 }
 
+// MRC-REQ-008: work that no port is left for fails in the same time as packets that nobody answers.
+TEST_F(RequestorLossTest, WorkWithoutAPortIsRetriedAndThenFails) {
+  config.requestor.timeout = 4;
+  config.requestor.linear_retries = 2;
+  config.requestor.exponential_retries = 0;
+  start();
+  now += 1s;
+  for (const std::uint8_t p : {1, 2}) qp->handle_port(now, PortId(p), false);
+  EXPECT_EQ(qp->next_timeout(), kNever) << "nothing waits";
+  post(64);
+  EXPECT_TRUE(drain().empty());
+  const Time posted = now;
+  EXPECT_EQ(qp->next_timeout(), posted + 16384ns);
+  for (int i = 0; i < 10 && qp->next_timeout() != kNever; ++i) {
+    now = qp->next_timeout();
+    qp->handle_timeout(now);
+  }
+  EXPECT_EQ(now, posted + 3 * 16384ns);
+  const auto done = completions();
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, WorkStatus::retry_exceeded);
+}
+
+TEST_F(RequestorLossTest, APortThatComesBackInTimeSavesTheWork) {
+  config.requestor.timeout = 4;
+  config.requestor.linear_retries = 2;
+  config.requestor.exponential_retries = 0;
+  start();
+  post(64);
+  for (const std::uint8_t p : {1, 2}) qp->handle_port(now, PortId(p), false);
+  now = qp->next_timeout();
+  qp->handle_timeout(now);
+  EXPECT_EQ(qp->requestor().counters().retries, 1u);
+  qp->handle_port(now, PortId(1), true);
+  EXPECT_EQ(drain().size(), 1u);
+  sack(Psn(100));
+  acknowledge(1);
+  EXPECT_EQ(completions().size(), 1u);
+}
+
 }  // namespace
 }  // namespace mrc::engine
