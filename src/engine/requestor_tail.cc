@@ -55,7 +55,9 @@ bool Requestor::send_late(Time now, PortMask room, Transmit& out) {
   ++counters_.repeats;
   dispatch(now, *psn, *slot, true, record, out);
   paths_.end_unit();
-  if (!paths_.is_suspect(first) && paths_.state(first) != EvState::assumed_bad) ask(now, *psn, first);
+  const bool can_ask = paths_.port_usable(paths_.path(first).port) &&
+                       paths_.state(first) != EvState::assumed_bad && !paths_.is_suspect(first);
+  if (can_ask) ask(now, *psn, first);
   watch_tail(now);
   return true;
 }

@@ -87,6 +87,14 @@ TEST_F(RequestorTailTest, WhileThereIsSomethingNewToSendNothingIsRepeated) {
   EXPECT_TRUE(data_of(live(Time{} + 21us)).empty());
 }
 
+// MRC-REQ-014: a question that cannot leave would stand in the way of others.
+TEST_F(RequestorTailTest, APlaneThatIsDownIsNotAsked) {
+  begin(16);
+  qp->handle_port(now, sent[3].envelope.port, false);
+  EXPECT_EQ(data_of(live(Time{} + 21us)).size(), 1u);
+  EXPECT_FALSE(qp->paths().is_suspect(sent[3].slot));
+}
+
 // The copy and the packet itself arrive: the books balance, and nothing is left over.
 TEST_F(RequestorTailTest, WhenBothArriveNothingStaysInFlight) {
   begin(16);
