@@ -87,7 +87,9 @@ void Requestor::acknowledge_bitmap(Time now, Psn from, std::uint64_t bits) {
 void Requestor::note_acked(Time now, Psn psn, const Record& record, bool was_in_flight) {
   if (!was_in_flight) return;  // it was thought lost: which transmission arrived is unknown
   const EvSlot slot(record.slot);
-  clock_.note_age(record.sent.age(now));
+  // Where late packets are repeated, the first copy is mostly what arrived, and the time since the second no
+  // measure: what is usual would shrink, and more would look late.
+  if (!record.repaired || settings_.tail_eighths == 0) clock_.note_age(record.sent.age(now));
   paths_.note_settled(now, slot, record.sent, true, clock_.typical());
   if (!heard_any_ || record.sent.after(heard_)) heard_ = record.sent;
   heard_any_ = true;

@@ -15,16 +15,16 @@ bool Requestor::waits_for_tail() const {
   return settings_.tail_eighths != 0 && all_left && flight_.lost() == 0 && flight_.in_flight() > 0;
 }
 
-/// The oldest packet that was not sent twice yet, if the peer answered something that left with it or later:
-/// else it is the peer that is late, and everything with it.
+/// The oldest packet that was not sent twice yet, if the peer answered something that left later: else it is
+/// the peer that is late, and everything with it.
 std::optional<Psn> Requestor::oldest_of_tail() {
   std::optional<Psn> oldest;
   flight_.for_in_flight([&](Psn psn, const Record& r) {
     if (!r.repaired) oldest = psn;
     return r.repaired;
   });
-  const bool peer_is_late = oldest && (!heard_any_ || flight_.record(*oldest).sent.after(heard_));
-  return peer_is_late ? std::nullopt : oldest;
+  const bool peer_goes_on = heard_any_ && oldest && heard_.after(flight_.record(*oldest).sent);
+  return peer_goes_on ? oldest : std::nullopt;
 }
 
 // MRC-REQ-014: late by the usual measure, not by the slowest: a packet too many costs less than the wait.
