@@ -161,7 +161,7 @@ TEST_F(PathSetTest, APortThatGoesDownTakesItsPlaneAlong) {
 TEST_F(PathSetTest, AnswersLeaveByThePlanesThatPacketsComeFrom) {
   const auto t = table(4, 2);
   PathSet p(t, {}, 1, quiet);
-  for (int i = 0; i < 128; ++i) p.note_arrival(PortId(static_cast<std::uint8_t>(1 + i % 2)));
+  for (int i = 0; i < 128; ++i) p.note_arrival(Time{}, PortId(static_cast<std::uint8_t>(1 + i % 2)));
   for (int i = 0; i < 16; ++i) EXPECT_LE(p.path(*p.choose_control(kAll)).port.value, 2);
   EXPECT_FALSE(p.choose_control(PortMask(1u << 3))) << "a plane gone quiet is not used because it has room";
 }
@@ -170,7 +170,7 @@ TEST_F(PathSetTest, AnswersLeaveByThePlanesThatPacketsComeFrom) {
 TEST_F(PathSetTest, PacketsByAPortThatIsNoPlaneOfThisQpDoNotDirectItsAnswers) {
   const auto t = table(1, 2);
   PathSet p(t, {}, 1, quiet);
-  p.note_arrival(PortId(2));
+  p.note_arrival(Time{}, PortId(2));
   p.set_port(now, PortId(3), true);
   ASSERT_TRUE(p.choose_control(kAll));
   EXPECT_EQ(p.path(*p.choose_control(kAll)).port, PortId(1));

@@ -26,6 +26,18 @@ int PathSet::needed(const Slot& slot) const {
   return std::min<int>(settings_.probes_to_return << excess, settings_.max_probes_to_return);
 }
 
+/// Something in service did not fall silent. Of two EVs the wrong one may have been withdrawn first, and then
+/// the other cannot be: where nothing in service is trusted, one answer is better than none.
+bool PathSet::trusts_any() const {
+  for (int p = 0; p < rotation_.planes(); ++p) {
+    if (!port_usable(rotation_.port_of(p))) continue;
+    for (const std::uint16_t s : rotation_.in_rotation(p)) {
+      if ((slots_[s].proven || slots_[s].losses == 0) && !slots_[s].held) return true;
+    }
+  }
+  return false;
+}
+
 void PathSet::count_loss(Slot& slot) {
   if (slot.losses < 63) slot.losses = (slot.losses + 1) & 63;
   if (++recent_losses_ < 4 * slots_.size()) return;
@@ -150,7 +162,7 @@ std::optional<PathSet::Answer> PathSet::on_revival_answer(Time now, std::uint16_
   slot.unanswered = slot.unanswered & ~bit & 7u;
   slot.streak = std::min<std::uint32_t>(slot.streak + 1, 63) & 63;
   slot.backoff = 0;
-  if (static_cast<int>(slot.streak) >= needed(slot)) {
+  if (static_cast<int>(slot.streak) >= needed(slot) || !trusts_any()) {
     return_to_service(now, s, PathCause::probed);
   } else if (slot.revival() == Revival::waiting && slot.unanswered == 0) {
     rest(now, slot, Duration::zero());

@@ -1,6 +1,7 @@
 #include "engine/path_set.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mrc::engine {
 
@@ -123,13 +124,18 @@ PortMask PathSet::talking(PortMask open) const {
   return open;
 }
 
-void PathSet::note_arrival(PortId port) {
+/// Few packets take long to become kArrivals, and what came before a pause says nothing about now.
+void PathSet::note_arrival(Time now, PortId port) {
   if (!is_plane(port)) return;
+  const auto coarse = static_cast<std::uint16_t>(now.time_since_epoch().count() >> kCoarse);
+  const Duration age(std::int64_t{static_cast<std::uint16_t>(coarse - arrivals_since_)} << kCoarse);
+  if (arrived_ == kArrivals || age > kArrivalAges * patience()) {
+    arrived_ = 0;
+    arrivals_before_ = std::exchange(arrivals_, PortMask());
+    arrivals_since_ = coarse;
+  }
+  ++arrived_;
   arrivals_.add(port);
-  if (++arrived_ < kArrivals) return;
-  arrived_ = 0;
-  arrivals_before_ = arrivals_;
-  arrivals_ = PortMask();
 }
 
 /// A plane all of whose EVs are bad is not asked any more, so nothing says that it is deaf.
@@ -142,17 +148,29 @@ PortMask PathSet::in_service() const {
   return both.empty() ? usable_ports() : both;
 }
 
+/// By planes whose control EV answers nothing comes in, only by others: who is deaf, they or the peer?
+bool PathSet::is_torn() const {
+  const PortMask arrived = arrivals_ | arrivals_before_;
+  const PortMask heard(in_service().bits() & ~deaf_.bits() & ~quiet_.bits());
+  return !arrived.empty() && (heard & arrived).empty();
+}
+
 // MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
 std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
   // The best planes are those, whether they have room now or not: an answer that waits a moment is worth more
   // than one that is lost.
-  const PortMask open = in_service();
+  const PortMask open = in_service(), arrived = (arrivals_ | arrivals_before_) & usable_ports();
   const PortMask heard(open.bits() & ~deaf_.bits() & ~quiet_.bits());
-  const PortMask busy = heard & (arrivals_ | arrivals_before_);
+  const PortMask busy = heard & arrived;
   // Something came in of late, but by no plane that is heard: the one that comes through may be the deaf one,
-  // whose answers the peer sends by a way that is dead. Then all take turns.
-  const bool torn = busy.empty() && !(arrivals_ | arrivals_before_).empty();
-  const PortMask ports = room & (!busy.empty() ? busy : !heard.empty() && !torn ? heard : open);
+  // or the one given up, whose answers the peer sends by a way that is dead. Then all take turns, and long
+  // ones: the peer's EV returns after several answers in a row.
+  const bool torn = is_torn();
+  const PortMask ports = room & (!busy.empty()    ? busy
+                                 : torn           ? open | arrived
+                                 : !heard.empty() ? heard
+                                                  : open);
+  with_last = with_last || (torn && prng_.below(kTornTurn) != 0);
   if (with_last && ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
   for (int i = 0; i < rotation_.planes(); ++i) {
     control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());
@@ -184,7 +202,10 @@ void PathSet::note_bad(Time now, EvSlot s, PathCause cause) {
   slot.tried = 0;
   if (slot.state() == EvState::assumed_bad || slot.state() == EvState::denied) return;
   count_loss(slot);
-  if (!may_withdraw(s)) return;
+  if (!may_withdraw(s)) {
+    slot.proven = 0;  // it stays because it is the last; see trusts_any()
+    return;
+  }
   change(now, s, EvState::assumed_bad, cause);
   slot.streak = 0;
   slot.backoff = 0;

@@ -45,12 +45,13 @@ class PathSet {
   /// nothing came in of late, nor one that did not answer.
   /// `with_last`: it leaves together with the last one, and takes the same way if that is still open.
   std::optional<EvSlot> choose_control(PortMask room, bool with_last = false);
+  bool is_torn() const;
   /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
   std::optional<EvSlot> find(Ev echoed) const;
   const Path& path(EvSlot s) const { return table_[s.value]; }
 
   // --- what happened on a path ---
-  void note_arrival(PortId port);
+  void note_arrival(Time now, PortId port);
   void note_skip(Time now, EvSlot s, PathCause cause);
   void note_bad(Time now, EvSlot s, PathCause cause);
   void note_sent(Time now, EvSlot s);  // data
@@ -141,6 +142,10 @@ class PathSet {
 
  private:
   static constexpr int kArrivals = 64;
+  static constexpr std::uint32_t kTornTurn =
+      8;                                  // answers by one plane, on average, when nobody knows by which
+  static constexpr int kArrivalAges = 2;  // or so many times as long as a probe may take
+  static constexpr int kCoarse = 14;      // 16 us: 16 bits of it last a second
   static constexpr std::uint16_t kNoEv = 0xFFFF;
   static constexpr std::uint32_t kQuarters = 4;  // of a packet
   enum class Revival : std::uint8_t { none, resting, asking, waiting };
@@ -185,6 +190,7 @@ class PathSet {
   bool may_withdraw(EvSlot s) const;
   void count_loss(Slot& slot);
   int needed(const Slot& slot) const;
+  bool trusts_any() const;
   int burst_size(const Slot& slot) const;
   void rest(Time now, Slot& slot, Duration wait);
   bool revive(Time now, EvSlot s);
@@ -227,9 +233,10 @@ class PathSet {
   std::uint8_t given_up_ = 0;    // a plane's port, until somebody asked; 0: none
   std::uint16_t withdrawn_ = 0;  // EVs in ASSUMED_BAD
   std::uint16_t recent_losses_ = 0;
-  std::uint16_t silent_ = kNoEv;  // found so, until somebody asked
-  std::uint16_t ahead_ = 0;       // EVs before it were asked while the QP was new
-  Ticks chosen_at_;               // when an EV was last chosen for data
+  std::uint16_t silent_ = kNoEv;      // found so, until somebody asked
+  std::uint16_t ahead_ = 0;           // EVs before it were asked while the QP was new
+  std::uint16_t arrivals_since_ = 0;  // when arrivals_ began, coarse
+  Ticks chosen_at_;                   // when an EV was last chosen for data
   std::uint32_t patience_ns_ = 150'000;
   Time next_revival_ = kNever;      // no withdrawn EV has anything to do before
   Time next_question_at_ = kNever;  // no question's patience ends before

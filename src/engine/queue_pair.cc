@@ -68,7 +68,7 @@ Verdict QueuePair::handle_packet(Time now, const wire::Packet& packet, const wir
 
 Verdict QueuePair::dispatch(Time now, const wire::Packet& packet, const wire::Envelope& envelope,
                             Memory& memory) {
-  paths_.note_arrival(envelope.port);
+  paths_.note_arrival(now, envelope.port);
   if (const auto* write = std::get_if<wire::Write>(&packet.body)) {
     if (state_ == QpState::rts) requestor_.note_receiving(now);
     return wire::is_trimmed(envelope.traffic_class)
@@ -77,6 +77,8 @@ Verdict QueuePair::dispatch(Time now, const wire::Packet& packet, const wire::En
   }
   if (const auto* probe = std::get_if<wire::Probe>(&packet.body)) {
     responder_.on_probe(now, *probe, envelope);
+    // No data comes, so nothing else would ask whether our answers get through.
+    if (state_ == QpState::rts && paths_.is_torn()) requestor_.note_receiving(now);
     return Verdict::ok;
   }
   if (state_ != QpState::rts) return Verdict::wrong_state;  // what follows answers things that we sent

@@ -148,6 +148,7 @@ class Requestor {
   void infer_losses(Time now, Psn from, std::uint64_t missing);
   void doubt(Time now, Psn psn, const Record& record);
   void ask(Time now, Psn psn, EvSlot slot);
+  void ask_if_waiting(Time now, EvSlot slot);
   void note_if_quiet(PortId port, TxOrder overdue);
   bool is_quiet(PortId port, TxOrder order) const;
   void lose(Time now, Psn psn, LossCause cause);

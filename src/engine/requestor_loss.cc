@@ -60,7 +60,8 @@ void Requestor::doubt(Time now, Psn psn, const Record& record) {
     // Its plane is down, or its EV is withdrawn and being probed anyway: patience is all that is left to
     // lose.
     const bool overdue = cannot_ask || age > late;
-    if (peer_lives && overdue) lose(now, psn, LossCause::silence);
+    if (peer_lives && overdue) return lose(now, psn, LossCause::silence);
+    if (!peer_lives) ask_if_waiting(now, slot);
     return;
   }
   if (paths_.is_suspect(slot)) return;
@@ -72,7 +73,11 @@ void Requestor::ask(Time now, Psn psn, EvSlot slot) {
   if (!paths_.suspect(slot, patience(slot))) return;
   ++counters_.suspicions;
   say_(now, PathSuspected{slot, paths_.path(slot).port, psn});
-  // Somebody has to answer after that probe was sent, or its silence will prove nothing.
+  ask_if_waiting(now, slot);
+}
+
+/// Somebody has to answer something that left later, or silence will prove nothing.
+void Requestor::ask_if_waiting(Time now, EvSlot slot) {
   if (!queue_.has_unsent() || !window_open()) paths_.ask_anyone(now, patience(slot));
 }
 
