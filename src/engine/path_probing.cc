@@ -91,8 +91,12 @@ void PathSet::ask_anyone(Time now, Duration patience) {
   PendingProbe& p = probes_[kSharedProbes];
   if (p.open()) return;
   const Slot& slot = slots_[freshest_.value];
+  const PortMask talk = talking(usable_ports());
+  // All that talk were asked in vain: then every other plane has its turn, although it is thought quiet, or
+  // its EV suspected. Else a dead plane could be asked for ever beside a living one.
+  const bool in_vain = (talk.bits() & ~deaf_.bits()) == 0;
   const bool fit =
-      slot.state() == EvState::good && !slot.held && talking(usable_ports()).has(path(freshest_).port);
+      in_vain ? slot.serves() : slot.state() == EvState::good && !slot.held && talk.has(path(freshest_).port);
   const auto s = fit ? std::optional(freshest_) : choose(now, usable_ports());
   if (!s) return;
   question_due_ = true;

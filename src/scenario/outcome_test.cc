@@ -148,7 +148,7 @@ TEST(Outcome, AnswersFindTheWayWhenAT0LosesAPlanesUplinks) {
 }
 
 // MRC-EV-008, MRC-EV-010: with one EV per plane the living one may fall first, because what it carried was
-// trimmed and the NACKs went by the dead one. The QP must find back to it, and long before its retries end.
+// trimmed and the NACKs went by the dead one; or only the dead one was asked. The QP must find back in time.
 TEST(Outcome, AQpSurvivesAsLongAsOnePlaneWorks) {
   struct Case {
     int seed, t1, hosts_per_t0;
@@ -156,7 +156,7 @@ TEST(Outcome, AQpSurvivesAsLongAsOnePlaneWorks) {
   };
   for (const Case& c : {Case{10, 1, 4, "permutation", "1MB", "black_hole", "p1.t0.0", "16us"},
                         Case{120, 1, 4, "all_to_all", "1MB", "down", "p1.t1.0", "8us"},
-                        Case{225, 1, 4, "all_to_all", "1MB", "black_hole", "p1.t1.0", "15us"},
+                        Case{250, 2, 2, "all_to_all", "1MB", "black_hole", "h0.p1", "5us"},
                         Case{400, 4, 2, "tree_allreduce", "1MB", "down", "p1.t0.0", "32us"}}) {
     const Ran ran =
         run_text("seed = " + std::to_string(c.seed) + "\n[topology]\nplanes = 2\nt0 = 2\nt1 = " +
