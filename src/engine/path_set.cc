@@ -165,7 +165,7 @@ std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
   // Something came in of late, but by no plane that is heard: the one that comes through may be the deaf one,
   // or the one given up, whose answers the peer sends by a way that is dead. Then all take turns, and long
   // ones: the peer's EV returns after several answers in a row.
-  const bool torn = is_torn();
+  const bool torn = busy.empty() && is_torn();
   const PortMask ports = room & (!busy.empty()    ? busy
                                  : torn           ? open | arrived
                                  : !heard.empty() ? heard
