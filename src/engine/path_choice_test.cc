@@ -166,6 +166,15 @@ TEST_F(PathSetTest, AnswersLeaveByThePlanesThatPacketsComeFrom) {
   EXPECT_FALSE(p.choose_control(PortMask(1u << 3))) << "a plane gone quiet is not used because it has room";
 }
 
+// MRC-EV-010: a trickle would take long to become as many packets as make a plane forgotten.
+TEST_F(PathSetTest, WhatCameBeforeAPauseDoesNotDirectAnswers) {
+  const auto t = table(2, 2);
+  PathSet p(t, {}, 1, quiet);
+  for (int i = 0; i < 10; ++i) p.note_arrival(now, PortId(static_cast<std::uint8_t>(1 + i % 2)));
+  for (int ms = 1; ms <= 2; ++ms) p.note_arrival(now + ms * 1ms, PortId(2));
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(p.path(*p.choose_control(kAll)).port, PortId(2));
+}
+
 // MRC-EV-010
 TEST_F(PathSetTest, PacketsByAPortThatIsNoPlaneOfThisQpDoNotDirectItsAnswers) {
   const auto t = table(1, 2);

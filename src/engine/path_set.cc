@@ -148,28 +148,19 @@ PortMask PathSet::in_service() const {
   return both.empty() ? usable_ports() : both;
 }
 
-/// By planes whose control EV answers nothing comes in, only by others: who is deaf, they or the peer?
-bool PathSet::is_torn() const {
-  const PortMask arrived = arrivals_ | arrivals_before_;
-  const PortMask heard(in_service().bits() & ~deaf_.bits() & ~quiet_.bits());
-  return !arrived.empty() && (heard & arrived).empty();
-}
+PortMask PathSet::heard() const { return PortMask(in_service().bits() & ~deaf_.bits() & ~quiet_.bits()); }
 
 // MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
 std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
   // The best planes are those, whether they have room now or not: an answer that waits a moment is worth more
   // than one that is lost.
-  const PortMask open = in_service(), arrived = (arrivals_ | arrivals_before_) & usable_ports();
-  const PortMask heard(open.bits() & ~deaf_.bits() & ~quiet_.bits());
-  const PortMask busy = heard & arrived;
-  // Something came in of late, but by no plane that is heard: the one that comes through may be the deaf one,
-  // or the one given up, whose answers the peer sends by a way that is dead. Then all take turns, and long
-  // ones: the peer's EV returns after several answers in a row.
+  const PortMask open = in_service(), heard = this->heard(), busy = heard & arrived();
   const bool torn = busy.empty() && is_torn();
   const PortMask ports = room & (!busy.empty()    ? busy
-                                 : torn           ? open | arrived
+                                 : torn           ? open | arrived()
                                  : !heard.empty() ? heard
                                                   : open);
+  // Long turns: the peer's EV returns after several answers in a row.
   with_last = with_last || (torn && prng_.below(kTornTurn) != 0);
   if (with_last && ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
   for (int i = 0; i < rotation_.planes(); ++i) {

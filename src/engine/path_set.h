@@ -45,7 +45,9 @@ class PathSet {
   /// nothing came in of late, nor one that did not answer.
   /// `with_last`: it leaves together with the last one, and takes the same way if that is still open.
   std::optional<EvSlot> choose_control(PortMask room, bool with_last = false);
-  bool is_torn() const;
+  /// Something came in of late, but by no plane that is heard: the one that comes through may be the deaf
+  /// one, or the one given up, whose answers the peer sends by a way that is dead. Then all take turns.
+  bool is_torn() const { return !arrived().empty() && (heard() & arrived()).empty(); }
   /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
   std::optional<EvSlot> find(Ev echoed) const;
   const Path& path(EvSlot s) const { return table_[s.value]; }
@@ -142,10 +144,9 @@ class PathSet {
 
  private:
   static constexpr int kArrivals = 64;
-  static constexpr std::uint32_t kTornTurn =
-      8;                                  // answers by one plane, on average, when nobody knows by which
-  static constexpr int kArrivalAges = 2;  // or so many times as long as a probe may take
-  static constexpr int kCoarse = 14;      // 16 us: 16 bits of it last a second
+  static constexpr std::uint32_t kTornTurn = 8;  // answers by one plane in a row, on average
+  static constexpr int kArrivalAges = 2;         // or so many times as long as a probe may take
+  static constexpr int kCoarse = 14;             // 16 us: 16 bits of it last a second
   static constexpr std::uint16_t kNoEv = 0xFFFF;
   static constexpr std::uint32_t kQuarters = 4;  // of a packet
   enum class Revival : std::uint8_t { none, resting, asking, waiting };
@@ -204,6 +205,8 @@ class PathSet {
   PendingProbe* free_probe();
   PortMask talking(PortMask open) const;
   PortMask in_service() const;
+  PortMask heard() const;
+  PortMask arrived() const { return (arrivals_ | arrivals_before_) & usable_ports(); }
   bool is_plane(PortId port) const { return rotation_.port_of(rotation_.plane_of(port)) == port; }
   bool is_asking(Question q) const;
   void note_deaf(EvSlot s);
