@@ -24,7 +24,7 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
 
 // MRC-EV-001: the EV is chosen at send time, per packet, among GOOD EVs whose port has room.
 std::optional<EvSlot> PathSet::choose(Time now, PortMask room, std::optional<EvSlot> avoid,
-                                      std::optional<Heard> heard, int eighths) {
+                                      const std::optional<Heard>& heard, int eighths) {
   const PortMask open = talking(room & usable_ports());
   const bool same_flowlet = settings_.flowlet_ns != 0 && unit_ &&
                             chosen_at_.age(now) < Duration(settings_.flowlet_ns) &&
@@ -61,10 +61,11 @@ void PathSet::note_settled(Time now, EvSlot s, Ticks sent, bool arrived, Duratio
   const Duration age = sent.age(now);
   // The others left after this one, evenly.
   if (slot.proven) slot.due = Ticks(now - age + age / slot.streak);
+  const std::uint32_t backoff = slot.backoff;  // before its neighbour is written: both are in one word
   slot.streak = (slot.streak - 1) & 63;
-  if (slot.backoff == 0) return;
+  if (backoff == 0) return;
   const bool in_time = arrived && !is_late(age, typical);
-  const std::uint32_t more = in_time ? slot.backoff + settings_.late_growth : kQuarters;
+  const std::uint32_t more = in_time ? backoff + settings_.late_growth : kQuarters;
   slot.backoff = more > 31 ? 0 : more & 31;
 }
 

@@ -35,7 +35,7 @@ class PathSet {
     Duration typical;  // what an answer takes
   };
   std::optional<EvSlot> choose(Time now, PortMask room, std::optional<EvSlot> avoid = {},
-                               std::optional<Heard> heard = {}, int eighths = kFullPacket);
+                               const std::optional<Heard>& heard = {}, int eighths = kFullPacket);
   /// The next packet starts a unit of its own: what the last one belongs to may be what does not answer.
   void end_unit() { unit_left_ = 0; }
   /// How many full packets the unit is long that a packet of so many eighths begins; 0: it joins the one

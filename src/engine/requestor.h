@@ -117,7 +117,8 @@ class Requestor {
   bool unit_fits() const;
   int next_eighths() const;
   bool may_start(const Work& work) const;
-  wire::Write make_write(const Work& work, Psn psn) const;
+  std::uint16_t payload_of(const Work& work, Psn psn) const;
+  void write_into(wire::Write& w, const Work& work, Psn psn) const;
   void dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out);
   bool wants_answer(const wire::Write& w);
   void address(Transmit& out, EvSlot slot, wire::TrafficClass traffic_class) const;

@@ -40,7 +40,7 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
     const Record& r = flight_.record(trigger);
     slot = EvSlot(r.slot);
     if (!r.repaired) age = r.sent.age(now);
-    comparable = comparable || make_write(queue_[r.work], trigger).payload == limits_.path_mtu;
+    comparable = comparable || payload_of(queue_[r.work], trigger) == limits_.path_mtu;
   }
   // A short packet is faster on every link than a full one. As base_rtt it would shrink the maximum window
   // below what full packets need, and make them look late for ever.
@@ -190,7 +190,7 @@ Verdict Requestor::on_nack(Time now, const wire::Nack& nack) {
       congestion_.on_trim(now, bytes, false);
       break;
     case NackReason::trimmed_lasthop:
-      if (!record.repaired && make_write(queue_[record.work], nack.nack_psn).payload == limits_.path_mtu)
+      if (!record.repaired && payload_of(queue_[record.work], nack.nack_psn) == limits_.path_mtu)
         congestion_.on_unqueued(record.sent.age(now));
       congestion_.on_trim(now, bytes, true);
       break;

@@ -255,7 +255,8 @@ Duration Requestor::patience(EvSlot s) const {
 }
 
 std::uint32_t Requestor::size_of(Psn psn) {
-  return cc_bytes(make_write(queue_[flight_.record(psn).work], psn));
+  const Work& work = queue_[flight_.record(psn).work];
+  return cc_bytes(payload_of(work, psn), settings_.timestamps, psn == work.last() && work.post.has_imm);
 }
 
 Time Requestor::next_timeout() const {

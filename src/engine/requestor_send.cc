@@ -156,11 +156,12 @@ bool Requestor::send_nudge(Time now, PortMask room, Transmit& out) {
   if (!slot) return false;
   nudge_ = false;
   const Work& work = queue_.oldest_awaiting();
-  wire::Write w = make_write(work, work.last());
+  out = {};
+  out.packet = {.dqpn = remote_, .psn = work.last(), .body = {}};
+  wire::Write& w = out.packet.body.emplace<wire::Write>();
+  write_into(w, work, work.last());
   w.retransmitted = w.ack_request = true;
   w.timestamp = stamp(now);
-  out = {};
-  out.packet = {.dqpn = remote_, .psn = work.last(), .body = w};
   out.work = static_cast<std::uint16_t>(&work - &queue_[0]);
   out.offset = work.post.length - w.payload;
   address(out, *slot, TrafficClass::trimmable_retx);
@@ -172,17 +173,21 @@ bool Requestor::may_start(const Work& work) const {
   return !work.post.has_imm || queue_.immediates_in_flight() < limits_.max_wimm;
 }
 
+std::uint16_t Requestor::payload_of(const Work& work, Psn psn) const {
+  const std::uint32_t offset = static_cast<std::uint32_t>(psn - work.first) * limits_.path_mtu;
+  return static_cast<std::uint16_t>(std::min<std::uint32_t>(limits_.path_mtu, work.post.length - offset));
+}
+
 // MRC-REQ-001: messages are cut at the path MTU, and every packet carries its own address.
-wire::Write Requestor::make_write(const Work& work, Psn psn) const {
+// In place: copying a value whose fields were just written one by one waits until all of them are stored, and
+// everything before them.
+void Requestor::write_into(wire::Write& w, const Work& work, Psn psn) const {
   const auto index = static_cast<std::uint32_t>(psn - work.first);
-  const std::uint32_t offset = index * limits_.path_mtu;
   const bool starts = index == 0, ends = index + 1 == work.packets;
-  wire::Write w;
-  w.va = work.post.remote_va + offset;
+  w.va = work.post.remote_va + index * limits_.path_mtu;
   w.rkey = work.post.rkey;
   w.dma_length = work.post.length;
-  w.payload =
-      static_cast<std::uint16_t>(std::min<std::uint32_t>(limits_.path_mtu, work.post.length - offset));
+  w.payload = payload_of(work, psn);
   w.msn = work.msn;
   w.rqmsn = work.rqmsn;
   w.segment = starts ? (ends ? Segment::only : Segment::first) : (ends ? Segment::last : Segment::middle);
@@ -190,7 +195,6 @@ wire::Write Requestor::make_write(const Work& work, Psn psn) const {
   w.imm = w.has_imm ? work.post.imm : 0;
   w.solicited = ends && work.post.solicited;
   w.has_timestamp = settings_.timestamps;
-  return w;
 }
 
 void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& record, Transmit& out) {
@@ -204,7 +208,11 @@ void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& re
   record.repaired = repair;
 
   const Work& work = queue_[record.work];
-  wire::Write w = make_write(work, psn);
+  out.packet.dqpn = remote_;
+  out.packet.psn = psn;
+  out.packet.pkey = wire::kDefaultPkey;
+  wire::Write& w = out.packet.body.emplace<wire::Write>();
+  write_into(w, work, psn);
   w.retransmitted = repair;
   w.timestamp = stamp(now);
   const std::uint32_t bytes = cc_bytes(w);
@@ -216,7 +224,6 @@ void Requestor::dispatch(Time now, Psn psn, EvSlot slot, bool repair, Record& re
   counters_.bytes += w.payload;
   if (check_at_ == kNever) check_at_ = now + suspicion(slot);
 
-  out.packet = {.dqpn = remote_, .psn = psn, .body = w};
   out.work = record.work;
   out.offset = static_cast<std::uint32_t>(psn - work.first) * limits_.path_mtu;
   const TrafficClass trimmable = repair ? TrafficClass::trimmable_retx : TrafficClass::trimmable;

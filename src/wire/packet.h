@@ -143,10 +143,12 @@ struct EndpointResponse {
 
 using Body = std::variant<Write, Sack, Nack, TransportAck, Probe, EndpointRequest, EndpointResponse>;
 
+inline constexpr std::uint16_t kDefaultPkey = 0xFFFF;
+
 struct Packet {
   Qpn dqpn;
   Psn psn;                         // SACK: cack_psn. NACK: nack_psn. Endpoint operations: request id
-  std::uint16_t pkey = 0xFFFF;
+  std::uint16_t pkey = kDefaultPkey;
   Body body;
 
   Opcode opcode() const;

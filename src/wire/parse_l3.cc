@@ -66,11 +66,12 @@ Verdict parse_udp(Bytes rest, Walk& walk) {
   // MRC-WIRE-007: one destination port is MRC's.
   if (udp.destination_port() != walk.settings.udp_port) return Verdict::not_mrc_port;
   walk.out.envelope = make_envelope(walk.out.datagram, walk.settings);
-  const bool early = walk.out.cut || is_trimmed(walk.out.envelope.traffic_class);
+  const Ending ending = ending_of(walk.out.envelope.traffic_class, walk.out.cut);
+  const bool early = ending != Ending::whole;
   if (!early && udp.length() != rest.size()) return Verdict::length_mismatch;
   if (!early && walk.settings.check_udp_checksum && !udp_checksum_ok(rest, walk))
     return Verdict::bad_udp_checksum;
-  return parse_transport(rest.subspan(Udp::kSize), walk.settings, walk.out);
+  return parse_transport(rest.subspan(Udp::kSize), walk.out.datagram, ending, walk.settings, walk.out);
 }
 
 Verdict parse_ipv4(Bytes bytes, Walk& walk) {
@@ -149,8 +150,9 @@ Verdict parse_datagram(Bytes udp_payload, const Datagram& around, const Settings
   out.datagram = around;
   out.reached = Reached::udp;
   if (around.destination_port != settings.udp_port) return Verdict::not_mrc_port;
-  out.envelope = make_envelope(around, settings);
-  return parse_transport(udp_payload, settings, out);
+  const Envelope envelope = make_envelope(around, settings);
+  out.envelope = envelope;
+  return parse_transport(udp_payload, around, ending_of(envelope.traffic_class), settings, out);
 }
 
 Verdict parse_l3(Bytes bytes, const Settings& settings, Parsed& out, CutPackets cut) {

@@ -16,9 +16,6 @@
 namespace mrc::wire {
 namespace {
 
-/// A packet of which only the beginning is known to be there.
-bool ends_early(const Parsed& out) { return out.cut || is_trimmed(out.envelope.traffic_class); }
-
 struct WriteShape {
   Segment segment;
   bool imm;
@@ -79,11 +76,11 @@ Verdict parse_write_headers(const BthView& bth, const Settings& settings, Bytes&
 }
 
 /// `rest`: what follows BTH, the iCRC taken off (unless the packet ends early).
-Verdict parse_write(const BthView& bth, Bytes rest, const Settings& settings, Parsed& out) {
+Verdict parse_write(const BthView& bth, Bytes rest, Ending ending, const Settings& settings, Parsed& out) {
   Write& w = out.packet.body.emplace<Write>();
   const Verdict v = parse_write_headers(bth, settings, rest, w, out.reached);
   // MRC-WIRE-052: as far as it reaches is enough, and no payload of it may be placed.
-  if (ends_early(out)) return v == Verdict::too_short ? Verdict::ok : v;
+  if (ending != Ending::whole) return v == Verdict::too_short ? Verdict::ok : v;
   if (v != Verdict::ok) return v;
   // MRC-WIRE-005: payload and padding fill whole words, and only the packet that ends a message may need
   // padding.
@@ -96,11 +93,11 @@ Verdict parse_write(const BthView& bth, Bytes rest, const Settings& settings, Pa
 
 /// Checks and takes a body of fixed size that fills its packet; Extra goes to the view's check() and value().
 template <class HeaderView, class... Extra>
-Verdict parse_fixed(const BthView& bth, Bytes rest, Parsed& out, const Extra&... extra) {
+Verdict parse_fixed(const BthView& bth, Bytes rest, Ending ending, Parsed& out, const Extra&... extra) {
   const HeaderView view(rest);
   if (!view) return Verdict::too_short;
   // MRC-WIRE-006: nothing but writes has a payload.
-  if (!ends_early(out) && rest.size() != HeaderView::kSize) return Verdict::length_mismatch;
+  if (ending == Ending::whole && rest.size() != HeaderView::kSize) return Verdict::length_mismatch;
   if (bth.pad() != 0) return Verdict::bad_pad;
   if (const Verdict v = view.check(extra...); v != Verdict::ok) return v;
   out.packet.body = view.value(extra...);
@@ -114,17 +111,17 @@ Verdict check_psn(Verdict so_far, Psn own, const BthView& bth, const Settings& s
   return Verdict::bad_field;
 }
 
-Verdict parse_sack(const BthView& bth, Bytes rest, const Settings& settings, Parsed& out) {
-  const Verdict v = parse_fixed<SethView>(bth, rest, out);
+Verdict parse_sack(const BthView& bth, Bytes rest, Ending ending, const Settings& settings, Parsed& out) {
+  const Verdict v = parse_fixed<SethView>(bth, rest, ending, out);
   return v == Verdict::ok ? check_psn(v, std::get_if<Sack>(&out.packet.body)->cack_psn, bth, settings) : v;
 }
 
-Verdict parse_nack(const BthView& bth, Bytes rest, const Settings& settings, Parsed& out) {
-  const Verdict v = parse_fixed<NethView>(bth, rest, out);
+Verdict parse_nack(const BthView& bth, Bytes rest, Ending ending, const Settings& settings, Parsed& out) {
+  const Verdict v = parse_fixed<NethView>(bth, rest, ending, out);
   return v == Verdict::ok ? check_psn(v, std::get_if<Nack>(&out.packet.body)->nack_psn, bth, settings) : v;
 }
 
-Verdict parse_body(const BthView& bth, Bytes rest, const Settings& settings, Parsed& out) {
+Verdict parse_body(const BthView& bth, Bytes rest, Ending ending, const Settings& settings, Parsed& out) {
   const bool to_endpoint = bth.dqpn() == kEndpointQpn;
   switch (Opcode{bth.opcode()}) {
     case Opcode::write_first:
@@ -132,16 +129,16 @@ Verdict parse_body(const BthView& bth, Bytes rest, const Settings& settings, Par
     case Opcode::write_last:
     case Opcode::write_last_imm:
     case Opcode::write_only:
-    case Opcode::write_only_imm: return parse_write(bth, rest, settings, out);
-    case Opcode::transport_ack: return parse_fixed<AethView>(bth, rest, out);
-    case Opcode::sack: return parse_sack(bth, rest, settings, out);
-    case Opcode::nack: return parse_nack(bth, rest, settings, out);
-    case Opcode::probe: return parse_fixed<PethView>(bth, rest, out);
+    case Opcode::write_only_imm: return parse_write(bth, rest, ending, settings, out);
+    case Opcode::transport_ack: return parse_fixed<AethView>(bth, rest, ending, out);
+    case Opcode::sack: return parse_sack(bth, rest, ending, settings, out);
+    case Opcode::nack: return parse_nack(bth, rest, ending, settings, out);
+    case Opcode::probe: return parse_fixed<PethView>(bth, rest, ending, out);
     // MRC-WIRE-024: endpoint operations are addressed to QP 2.
     case Opcode::endpoint_request:
-      return to_endpoint ? parse_fixed<ErthView>(bth, rest, out) : Verdict::bad_field;
+      return to_endpoint ? parse_fixed<ErthView>(bth, rest, ending, out) : Verdict::bad_field;
     case Opcode::endpoint_response:
-      return to_endpoint ? parse_fixed<EethView>(bth, rest, out, settings) : Verdict::bad_field;
+      return to_endpoint ? parse_fixed<EethView>(bth, rest, ending, out, settings) : Verdict::bad_field;
   }
   // MRC-WIRE-003: any other opcode is refused.
   return Verdict::unknown_opcode;
@@ -149,19 +146,19 @@ Verdict parse_body(const BthView& bth, Bytes rest, const Settings& settings, Par
 
 }  // namespace
 
-Verdict parse_transport(Bytes udp_payload, const Settings& settings, Parsed& out) {
-  const bool early = ends_early(out);
+Verdict parse_transport(Bytes udp_payload, const Datagram& around, Ending ending, const Settings& settings,
+                        Parsed& out) {
   const BthView bth(udp_payload);
-  const bool trimmed = is_trimmed(out.envelope.traffic_class);
+  const bool trimmed = ending == Ending::trimmed;
   const Verdict short_verdict = trimmed ? Verdict::trimmed_too_short : Verdict::too_short;
   if (!bth) return short_verdict;
   Bytes rest = udp_payload.subspan(Bth::kSize);
-  if (!early) {
+  if (ending == Ending::whole) {
     if (rest.size() < kIcrcSize) return Verdict::too_short;
     rest = rest.first(rest.size() - kIcrcSize);
     // MRC-WIRE-040: the iCRC is looked at first: a packet that fails it says nothing, not even its opcode.
     const std::uint8_t* stored = rest.data() + rest.size();
-    if (settings.check_icrc && !icrc_of(out.datagram, udp_payload).matches(stored)) return Verdict::bad_icrc;
+    if (settings.check_icrc && !icrc_of(around, udp_payload).matches(stored)) return Verdict::bad_icrc;
   }
   if (bth.tver() != 0) return Verdict::bad_tver;
   out.packet.dqpn = bth.dqpn();
@@ -169,7 +166,7 @@ Verdict parse_transport(Bytes udp_payload, const Settings& settings, Parsed& out
   out.packet.pkey = bth.pkey();
   out.opcode = bth.opcode();
   out.reached = Reached::bth;
-  const Verdict v = parse_body(bth, rest, settings, out);
+  const Verdict v = parse_body(bth, rest, ending, settings, out);
   if (v == Verdict::too_short) return short_verdict;
   // MRC-WIRE-050: a trimmed packet is known by its class and good as far as its PSN.
   return v == Verdict::ok && trimmed ? Verdict::trimmed_ok : v;

@@ -5,9 +5,17 @@
 
 namespace mrc::wire {
 
-/// Decodes a UDP payload into out.packet, out.payload and out.reached. `out.cut` and
-/// out.envelope.traffic_class say whether it may end early; out.datagram is what the iCRC covers.
-Verdict parse_transport(Bytes udp_payload, const Settings& settings, Parsed& out);
+/// Where a packet may end.
+enum class Ending : std::uint8_t { whole, trimmed, cut };
+constexpr Ending ending_of(TrafficClass c, bool cut = false) {
+  return is_trimmed(c) ? Ending::trimmed : cut ? Ending::cut : Ending::whole;
+}
+
+/// Decodes a UDP payload into out.packet, out.payload and out.reached. `around` is what the iCRC covers. Both
+/// it and the ending are in `out` too, but just written there: reading them back would wait until the last
+/// packet's payload is stored.
+Verdict parse_transport(Bytes udp_payload, const Datagram& around, Ending ending, const Settings& settings,
+                        Parsed& out);
 
 /// Writes BTH and the headers after it. REQUIRES: room for header_size(packet).
 void emit_transport(const Packet& packet, std::size_t payload, const Settings& settings, std::uint8_t* out);
