@@ -53,6 +53,7 @@ function(mrc_module name)
     set(scope PUBLIC)
     if(ARG_WHOLE)
       set_target_properties(mrc_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+      set_source_files_properties(testing.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # or libmrc would ship it
       target_compile_options(mrc_${name} PRIVATE -fno-semantic-interposition)
     endif()
   else()
