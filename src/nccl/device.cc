@@ -99,10 +99,7 @@ Found find_adapters() {
 Result<std::unique_ptr<Device>> Device::open(ibv_device* from, const Settings& settings) {
   const std::string name = ::ibv_get_device_name(from);
   ibv_context* verbs = ::ibv_open_device(from);
-  if (verbs == nullptr) {
-    const char* hint = errno == EMFILE ? " (raise the hard limit of ulimit -n)" : "";
-    return Error{errno, "can't open " + name + ": " + ::openmrc_error() + hint};
-  }
+  if (verbs == nullptr) return Error{errno, "can't open " + name + ": " + ::openmrc_error()};
   mrc_device_attr attributes{};
   int supported = 0;
   if (::mrc_query_device(verbs, &attributes, &supported) != 0 || supported == 0) {

@@ -40,9 +40,11 @@ class Fd {
   int fd_ = -1;
 };
 
-/// "bind 10.0.0.1 port 4791: Address already in use", with the code beside it.
-inline Error errno_error(const std::string& doing, int code = errno) {
-  return Error{code, doing + ": " + std::strerror(code)};
+/// "bind 10.0.0.1 port 4791: Address already in use", with the code beside it; where descriptors ran out, with
+/// the limit to raise.
+Error errno_error(const std::string& doing, int code = errno);
+inline bool is_out_of_descriptors(const Error& error) {
+  return error.code == EMFILE || error.code == ENFILE;
 }
 
 }  // namespace mrc::port

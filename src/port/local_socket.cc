@@ -89,7 +89,7 @@ bool send_message(int fd, const void* bytes, std::size_t size, const std::vector
   return system_calls::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(size);
 }
 
-std::optional<Received> receive_message(int fd, void* bytes, std::size_t size) {
+Result<Received> receive_message(int fd, void* bytes, std::size_t size) {
   iovec piece{bytes, size};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxDescriptors)];
   msghdr message{};
@@ -98,8 +98,9 @@ std::optional<Received> receive_message(int fd, void* bytes, std::size_t size) {
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   const ssize_t got = system_calls::recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0) return errno_error("receive from a local socket");
   Received out;
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); got >= 0 && c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     for (std::size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); ++i) {
       int descriptor = -1;
@@ -107,8 +108,10 @@ std::optional<Received> receive_message(int fd, void* bytes, std::size_t size) {
       out.descriptors.emplace_back(descriptor);
     }
   }
-  if (got != static_cast<ssize_t>(size) || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
-    return std::nullopt;
+  if (got != static_cast<ssize_t>(size) || (message.msg_flags & MSG_TRUNC) != 0)
+    return errno_error("receive from a local socket", EPROTO);
+  if ((message.msg_flags & MSG_CTRUNC) != 0)
+    return errno_error("receive descriptors from a local socket", EMFILE);
   return out;
 }
 

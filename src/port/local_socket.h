@@ -26,11 +26,12 @@ bool send_local_datagram(int fd, const std::string& name, const iovec* pieces, s
 
 /// One message with file descriptors beside it; false when the other end is gone or full.
 bool send_message(int fd, const void* bytes, std::size_t size, const std::vector<int>& descriptors = {});
-/// Exactly `size` bytes, or nothing. Descriptors come with close-on-exec set.
+/// Exactly `size` bytes, or an error: EMFILE when they came, and there was no room for the descriptors beside
+/// them. Descriptors come with close-on-exec set.
 struct Received {
   std::vector<Fd> descriptors;
 };
-std::optional<Received> receive_message(int fd, void* bytes, std::size_t size);
+Result<Received> receive_message(int fd, void* bytes, std::size_t size);
 
 struct PeerProcess {
   pid_t pid = 0;

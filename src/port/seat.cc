@@ -175,6 +175,7 @@ Result<Fd> Seat::lock_creation() {
     auto lock = listen_local(name);
     if (lock || lock.error().code != EADDRINUSE) return lock;
     auto holder = connect_local(name);  // breaks when the holder lets go
+    if (!holder && is_out_of_descriptors(holder.error())) return holder.error();
     if (!holder) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));  // it has the name and does not listen yet
     } else if (!wait_for(holder->get())) {
@@ -215,6 +216,8 @@ Result<const SocketGroup*> Seat::fetch_or_make(const ReceiveSocketOptions& optio
 /// Asks the holder of one seat. False: nobody sits there, or he has no such sockets.
 Result<bool> Seat::fetch(const ReceiveSocketOptions& options, unsigned seat) {
   const auto door = connect_local(seat_door(options_.udp_port, seat));
+  // Not knowing whether somebody sits there, we must not make sockets of our own.
+  if (!door && is_out_of_descriptors(door.error())) return door.error();
   if (!door) return false;
   const auto peer = peer_of(door->get());
   if (!peer || !is_trusted(*peer)) return false;  // if he has this address, the kernel won't let us bind it
@@ -225,6 +228,7 @@ Result<bool> Seat::fetch(const ReceiveSocketOptions& options, unsigned seat) {
     return Error{ETIMEDOUT, process(door->get()) + " shares UDP port " + std::to_string(options_.udp_port) +
                                 " and doesn't answer: is it stopped?"};
   auto received = receive_message(door->get(), &message, sizeof message);
+  if (!received && is_out_of_descriptors(received.error())) return received.error();
   if (!received || message.error != 0) return false;
   if (message.seats != options_.steering.seats ||
       received->descriptors.size() != options_.steering.seats + 1u)

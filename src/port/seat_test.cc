@@ -1,4 +1,6 @@
 // Real processes that share one UDP port, and die in every way.
+#include <sys/resource.h>
+
 #include <map>
 
 #include "base/prng.h"
@@ -85,6 +87,47 @@ TEST_F(SeatTest, SaysWhichProcessDoesNotAnswer) {
   ASSERT_FALSE(port);
   EXPECT_EQ(port.error().code, ETIMEDOUT);
   EXPECT_NE(port.error().what.find(std::to_string(stopped.pid())), std::string::npos) << port.error().what;
+}
+
+/// The limit of open files, lowered for a while.
+struct FewFiles {
+  rlimit before{};
+  explicit FewFiles(rlim_t most) {
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit low{most, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &low);
+  }
+  ~FewFiles() { ::setrlimit(RLIMIT_NOFILE, &before); }
+};
+
+/// How far a process gets that may have so many files open: no error, or which.
+Error open_with(rlim_t files) {
+  const FewFiles few(files);
+  auto seat = Seat::take({});
+  if (!seat) return seat.error();
+  const auto port = UdpPort::open({.local = kLeft}, *seat);
+  return port ? Error{} : port.error();
+}
+
+// Whatever it was about to open when there was no descriptor left, the reason is that, and not the process
+// whose sockets it should have got.
+TEST_F(SeatTest, SaysThatThereAreNoDescriptorsLeft) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+#endif
+  Member other;
+  ASSERT_TRUE(other.await_seat());
+  const auto free = static_cast<rlim_t>(Fd(::dup(2)).get());
+  unsigned refused = 0;
+  for (rlim_t more = 0; more < 60; ++more) {
+    const Error error = open_with(free + more);
+    if (error.code == 0) break;
+    ++refused;
+    ASSERT_EQ(error.code, EMFILE) << more << " descriptors: " << error.what;
+    EXPECT_NE(error.what.find("ulimit -n"), std::string::npos) << error.what;
+  }
+  EXPECT_GT(refused, 10u);
+  EXPECT_LT(refused, 60u) << "with enough of them it works";
 }
 
 TEST_F(SeatTest, RefusesAnotherNumberOfSeats) {

@@ -88,7 +88,7 @@ TEST(Start, AsksForTheDescriptorsThatItNeeds) {
       << "the sanitizer looks at memory through a pipe, and takes it for wrong where none can be had";
 #endif
   EXPECT_THAT(refusal("NCCL_OPENMRC_THREADS=2 bash -c 'ulimit -n 60 && exec \"$0\" \"$@\"'"),
-              HasSubstr("Too many open files (raise the hard limit of ulimit -n)"));
+              HasSubstr("Too many open files (this process may have 60: raise the hard limit of ulimit -n)"));
 }
 
 // Its sender has died before it called: nothing else would tell.
