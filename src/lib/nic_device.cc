@@ -93,6 +93,11 @@ std::byte* NicDevice::readable(nic::PdId pd, std::uint32_t rkey, std::uint64_t v
 Result<CompletionQueue*> NicDevice::create_cq(std::uint32_t depth, CqListener* listener) {
   if (depth == 0 || depth > limits_.max_cqe)
     return Error{EINVAL, "a completion queue has 1 to max_cqe entries"};
+  {
+    const std::lock_guard lock(mutex_);
+    if (cqs_ >= limits_.max_cq) return Error{ENOMEM, "no more completion queues on this device"};
+    ++cqs_;
+  }
   return static_cast<CompletionQueue*>(new NicCq(*this, depth, listener));
 }
 
@@ -102,6 +107,7 @@ int NicDevice::destroy_cq(CompletionQueue* queue) {
   {
     const std::lock_guard lock(mutex_);
     if (cq->users > 0) return EBUSY;
+    --cqs_;
     forget(cq);
   }
   delete cq;

@@ -202,6 +202,7 @@ class NicDevice final : public Device,
   std::set<DeviceListener*> listeners_;
   std::set<Batch*> batches_;
   std::map<std::uint32_t, int> pds_;  // objects in each
+  std::uint32_t cqs_ = 0;
   std::uint32_t last_pd_ = 0;
   std::set<Qpn> qpns_;
   node::QpTotals gone_;                       // of QPs that are no more

@@ -146,6 +146,34 @@ TEST_F(ConnectedVerbs, WrongQps) {
   }
 }
 
+TEST_F(ConnectedVerbs, TakesAsMuchAsItPromisesAndNoMore) {
+  ibv_device_attr promised;
+  ASSERT_EQ(ibv_query_device(context, &promised), 0);
+  const auto wr = static_cast<std::uint32_t>(promised.max_qp_wr),
+             sge = static_cast<std::uint32_t>(promised.max_sge);
+  const struct {
+    ibv_qp_cap cap;
+    bool taken;
+  } asked[] = {{{wr, wr, sge, sge, 0}, true},
+               {{wr + 1, 1, 1, 1, 0}, false},
+               {{1, wr + 1, 1, 1, 0}, false},
+               {{1, 1, sge + 1, 1, 0}, false},
+               {{1, 1, 1, sge + 1, 0}, false}};
+  for (const auto& [cap, taken] : asked) {
+    auto init = qp_init();
+    init.cap = cap;
+    ibv_qp* qp = ibv_create_qp(pd, &init);
+    EXPECT_EQ(qp != nullptr, taken) << cap.max_send_wr << " " << cap.max_recv_wr << " " << cap.max_send_sge;
+    if (qp != nullptr) EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  }
+  EXPECT_EQ(ibv_create_cq(context, promised.max_cqe + 1, nullptr, nullptr, 0), nullptr);
+  EXPECT_EQ(ibv_resize_cq(cq, promised.max_cqe + 1), EINVAL);
+  EXPECT_EQ(ibv_resize_cq(cq, promised.max_cqe), 0);
+  // Reads never leave the device, and whatever a QP says of them is taken: 255 is the most that it can say.
+  EXPECT_EQ(promised.max_qp_rd_atom, 255);
+  EXPECT_EQ(promised.max_qp_init_rd_atom, 255);
+}
+
 TEST_F(ConnectedVerbs, QueryReturnsWhatWasSet) {
   ibv_qp_attr attr;
   ibv_qp_init_attr init;

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::uint32_t kVendorId = 0;           // of no registered vendor
 constexpr std::uint32_t kVendorPartId = 0x4d52;  // "MR"
+// Reads stay on the device and are done when they are posted: any number that a QP's attributes can say.
+constexpr int kReads = 255;
 constexpr std::uint64_t kPageSizes = ~std::uint64_t{4095};
 
 void fill_device(const lib::Device& device, ibv_device_attr& attr) {
@@ -37,9 +39,8 @@ void fill_device(const lib::Device& device, ibv_device_attr& attr) {
   attr.max_cqe = static_cast<int>(limits.max_cqe);
   attr.max_mr = static_cast<int>(limits.max_mr);
   attr.max_pd = static_cast<int>(limits.max_pd);
-  attr.max_qp_rd_atom = attr.max_qp_init_rd_atom =
-      1;  // reads that stay on the device; programs ask for at least one
-  attr.max_res_rd_atom = static_cast<int>(limits.max_qp);
+  attr.max_qp_rd_atom = attr.max_qp_init_rd_atom = kReads;
+  attr.max_res_rd_atom = static_cast<int>(limits.max_qp) * kReads;
   attr.atomic_cap = IBV_ATOMIC_NONE;
   attr.max_pkeys = 1;
   attr.local_ca_ack_delay = 15;
