@@ -82,21 +82,17 @@ void read_transport(TableReader& r, Scenario& s) {
   r.number("mpr", h.mpr, engine::kMinMpr);
   r.number("qps_per_pair", h.qps_per_pair, 1, 256);
   r.number("send_depth", h.send_depth, 1, 32);
-  std::uint64_t write_bytes = h.write_bytes;
-  r.bytes("write_bytes", write_bytes);
-  h.write_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(write_bytes, 1u << 30));
+  r.bytes("write_bytes", h.write_bytes, 1, 1u << 30);
   read_paths(r, h.paths);
   read_requestor(r, h.requestor);
   r.choice("protocol", h.transport, kProtocols);
   r.table("roce", [&](TableReader& in) { read_roce(in, h.roce); });
-  r.number("sack_bytes", h.responder.sack_bytes, 1);
+  r.bytes("sack_bytes", h.responder.sack_bytes);
   r.time("connect_time", h.connect_time);
   r.time("retire_after", h.retire_after);
   r.flag("wire", h.wire);
   r.choice("congestion", h.congestion, kCongestion);
-  std::uint64_t window = h.window;
-  r.bytes("window", window);
-  h.window = static_cast<std::uint32_t>(std::min<std::uint64_t>(window, 1u << 30));
+  r.bytes("window", h.window, 1, 1u << 30);
   r.choice("forwarding", s.world.forwarding.forwarding, kForwarding);
   r.table("hints", [&](TableReader& in) { read_hints(in, h.hints); });
 }
@@ -111,7 +107,7 @@ void read_queues(TableReader& r, Scenario& s) {
   if (q.ecn_high < q.ecn_low) r.complain("ecn_high", "must not be below ecn_low");
   r.flag("ecn", q.ecn);
   r.flag("trim", q.trim);
-  r.number("trim_bytes", q.trim_bytes, 64, 4096);
+  r.bytes("trim_bytes", q.trim_bytes, 64, 4096);
   r.choice("mark_at", q.mark_at, kMarkAt);
 }
 

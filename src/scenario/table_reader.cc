@@ -1,9 +1,9 @@
 #include "scenario/table_reader.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <optional>
 
+#include "base/size.h"
 #include "topo/spec.h"
 
 namespace mrc::scenario {
@@ -33,32 +33,6 @@ std::string listed(std::span<const std::string> names) {
 std::string advice(std::string_view word, std::span<const std::string> known) {
   const std::string near = nearest(word, known);
   return near.empty() ? "known here: " + listed(known) : "did you mean '" + near + "'?";
-}
-
-struct SizeUnit {
-  std::string_view suffix;
-  double factor;
-};
-constexpr SizeUnit kSizeUnits[] = {{"B", 1},
-                                   {"kB", 1e3},
-                                   {"KB", 1e3},
-                                   {"MB", 1e6},
-                                   {"GB", 1e9},
-                                   {"KiB", 1024.0},
-                                   {"MiB", 1024.0 * 1024},
-                                   {"GiB", 1024.0 * 1024 * 1024}};
-
-bool parse_size(std::string_view text, std::uint64_t& out) {
-  double number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view suffix = text.substr(static_cast<std::size_t>(stop - text.data()));
-  for (const SizeUnit& unit : kSizeUnits) {
-    const double value = number * unit.factor;
-    if (error != std::errc{} || suffix != unit.suffix || !(value >= 0 && value <= 1e15)) continue;
-    out = static_cast<std::uint64_t>(std::llround(value));
-    return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -166,18 +140,20 @@ void TableReader::time(const char* key, sim::Ps& out, sim::Ps least) {
   out = sim::to_ps(value);
 }
 
-void TableReader::bytes(const char* key, std::uint64_t& out, std::uint64_t least) {
+bool TableReader::size(const char* key, std::uint64_t& out, std::uint64_t least, std::uint64_t most) {
   const toml::node* node = find(key);
-  if (node == nullptr) return;
-  std::uint64_t value = 0;
-  const auto number = node->value_exact<std::int64_t>();
-  const auto word = node->value_exact<std::string>();
-  if (number && *number >= 0) value = static_cast<std::uint64_t>(*number);
-  const bool understood = (number && *number >= 0) || (word && parse_size(*word, value));
-  if (!understood || value < least || value > 1'000'000'000'000'000)
-    return complain(key, "must be a number of bytes from " + std::to_string(least) +
-                             " on, written as 1000000, \"1MB\" or \"64KiB\"");
-  out = value;
+  if (node == nullptr) return false;
+  std::optional<std::uint64_t> value;
+  if (const auto number = node->value_exact<std::int64_t>(); number && *number >= 0)
+    value = static_cast<std::uint64_t>(*number);
+  if (const auto word = node->value_exact<std::string>()) value = parse_size(*word);
+  if (!value || *value < least || *value > most) {
+    complain(key, "must be a number of bytes, " + std::to_string(least) + " to " + std::to_string(most) +
+                      ", written as 1000000, \"1MB\" or \"64K\" (65536)");
+    return false;
+  }
+  out = *value;
+  return true;
 }
 
 void TableReader::strings(const char* key, std::vector<std::string>& out) {

@@ -5,6 +5,7 @@
 // After it, reading goes on without effect, so callers need to look once, at the end.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -52,6 +53,8 @@ struct Choice {
 
 class TableReader {
  public:
+  static constexpr std::uint64_t kMostBytes = 1'000'000'000'000'000;
+
   TableReader(const toml::table& table, std::string prefix, Complaint& complaint)
       : table_(table), prefix_(std::move(prefix)), complaint_(complaint) {}
 
@@ -69,8 +72,13 @@ class TableReader {
   void text(const char* key, std::string& out);
   /// "10us"; zero only where `least` allows it.
   void time(const char* key, sim::Ps& out, sim::Ps least = 0);
-  /// 1000000, or "1MB", "64KiB".
-  void bytes(const char* key, std::uint64_t& out, std::uint64_t least = 1);
+  /// 1000000, or "1MB", "64K".
+  template <class T>
+  void bytes(const char* key, T& out, std::uint64_t least = 1,
+             std::uint64_t most = std::min<std::uint64_t>(std::numeric_limits<T>::max(), kMostBytes)) {
+    std::uint64_t value = 0;
+    if (size(key, value, least, most)) out = static_cast<T>(value);
+  }
   void strings(const char* key, std::vector<std::string>& out);
   void numbers(const char* key, std::vector<std::uint32_t>& out);
   /// [[0, 8], [1, 9]]
@@ -114,6 +122,7 @@ class TableReader {
   const toml::node* find(const char* key);
   std::string path() const;
   bool whole(const char* key, std::uint64_t& out, std::uint64_t least, std::uint64_t most);
+  bool size(const char* key, std::uint64_t& out, std::uint64_t least, std::uint64_t most);
   bool string(const char* key, std::string& out);
   void unknown_word(const char* key, const std::string& word, std::span<const std::string> names);
 

@@ -1,0 +1,154 @@
+// Keys of training jobs, of the ACK timeout and of sizes: each one is heard, and nonsense is refused by its
+// name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/document.h"
+#include "scenario/outcome.h"
+#include "scenario/prepare.h"
+
+namespace mrc::scenario {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kFabric = R"([topology]
+planes = 2
+t0 = 2
+t1 = 2
+hosts_per_t0 = 4
+)";
+const std::string kTraining = kFabric + "[[job]]\nkind = \"training\"\n";
+
+Result<Scenario> read(const std::string& text) {
+  const auto document = Document::parse(text, "x.toml");
+  if (!document) return document.error();
+  return document->scenario();
+}
+
+std::string refusal(const std::string& text) {
+  const auto scenario = read(text);
+  if (!scenario) return scenario.error().what;
+  const auto prepared = prepare(*scenario);
+  return prepared ? "" : prepared.error().what;
+}
+
+Outcome run_text(const std::string& text) {
+  const auto scenario = read(text);
+  EXPECT_TRUE(scenario) << scenario.error().what;
+  auto prepared = prepare(*scenario);
+  EXPECT_TRUE(prepared) << prepared.error().what;
+  return run(*scenario, *prepared, {});
+}
+
+TEST(TrainingKeys, SayWhatTheyMean) {
+  const auto s = read(kTraining + R"(tp = 2
+pp = 3
+dp = 4
+ep = 2
+microbatches = 5
+iterations = 6
+activation_bytes = "1MB"
+tensor_bytes = "64K"
+expert_bytes = 7
+gradient_bytes = "1.5MiB"
+expert_skew = 30
+expert_window = 9
+forward = "10us"
+gap = "1us"
+seed = 11
+)");
+  ASSERT_TRUE(s) << s.error().what;
+  const sim::Training& t = s->jobs.at(0).training;
+  EXPECT_EQ(t.tp, 2u);
+  EXPECT_EQ(t.pp, 3u);
+  EXPECT_EQ(t.dp, 4u);
+  EXPECT_EQ(t.ep, 2u);
+  EXPECT_EQ(t.microbatches, 5u);
+  EXPECT_EQ(t.iterations, 6u);
+  EXPECT_EQ(t.activation_bytes, 1'000'000u);
+  EXPECT_EQ(t.tensor_bytes, 65536u);
+  EXPECT_EQ(t.expert_bytes, 7u);
+  EXPECT_EQ(t.gradient_bytes, 3u << 19);
+  EXPECT_EQ(t.expert_skew, 30u);
+  EXPECT_EQ(t.expert_window, 9u);
+  EXPECT_EQ(t.forward, 10'000'000);
+  EXPECT_EQ(t.gap, 1'000'000);
+  EXPECT_EQ(t.seed, 11u);
+}
+
+TEST(TrainingKeys, NonsenseIsRefusedByName) {
+  const struct {
+    const char *added, *sentence;
+  } bads[] = {{"tp = 0", "job.0.tp must be a whole number, 1 to"},
+              {"dp = 4\nep = 3", "ep must divide dp"},
+              {"", "tp x pp x dp is a single rank"},
+              {"dp = 16", "needs host 15, and the fabric has hosts 0 to 7"},
+              {"dp = 2\nmicrobatches = 0", "job.0.microbatches must be a whole number, 1 to"},
+              {"dp = 2\nexpert_skew = 101", "job.0.expert_skew must be a whole number, 0 to 100"},
+              {"dp = 2\nexpert_window = 0", "job.0.expert_window must be a whole number, 1 to"},
+              {"dp = 2\ngradient_bytes = \"lots\"", "job.0.gradient_bytes must be a number of bytes, 0 to"},
+              {"dp = 2\nforward = 5", "job.0.forward must be a string"},
+              {"dp = 2\nbytes = 5", "job.0.bytes is not a setting"}};
+  for (const auto& [added, sentence] : bads)
+    EXPECT_THAT(refusal(kTraining + added), HasSubstr(sentence)) << added;
+}
+
+/// What a step of two stages, two replicas and two shards moves, of one kind of traffic.
+std::uint64_t moved(const std::string& keys) {
+  const Outcome done = run_text(kTraining + "tp = 2\npp = 2\ndp = 2\nep = 2\nmicrobatches = 2\n" + keys);
+  EXPECT_EQ(done.summary.unfinished, 0u) << keys;
+  return done.summary.payload_bytes;
+}
+
+// Each pass goes forward and back: 8 ranks, 2 microbatches, 2 passes.
+TEST(TrainingKeys, EachKindOfTrafficIsItsOwn) {
+  EXPECT_EQ(moved("activation_bytes = 8000"), 8000u * 4 * 2 * 2)
+      << "from each of four ranks of a stage to the next";
+  EXPECT_EQ(moved("tensor_bytes = 8000"), 8000u / 2 * 2 * 8 * 2 * 2) << "a ring of two: two rounds of half";
+  EXPECT_EQ(moved("gradient_bytes = 8000"), 8000u / 2 * 2 * 8) << "once per iteration";
+  EXPECT_EQ(moved("gradient_bytes = 8000\niterations = 3"), 3 * 8000u / 2 * 2 * 8);
+  EXPECT_EQ(moved("gradient_bytes = 8000\nactivation_bytes = 8000"),
+            moved("gradient_bytes = 8000") + moved("activation_bytes = 8000"));
+  EXPECT_GT(moved("expert_bytes = 8000"), 0u);
+}
+
+TEST(TrainingKeys, ComputingTakesTime) {
+  const auto ends = [](const std::string& keys) {
+    return run_text(kTraining + "pp = 2\nmicrobatches = 2\nactivation_bytes = 8000\n" + keys).ended;
+  };
+  // Forward one, back two, of two microbatches: the second stage can't be done before.
+  EXPECT_GE(ends("forward = \"10us\""), ends("") + 6 * 10'000'000);
+  EXPECT_GE(ends("iterations = 2\ngap = \"50us\""), ends("iterations = 2") + 50'000'000);
+}
+
+TEST(TransportKeys, TheTimeoutHasALimit) {
+  const auto transport = [](const std::string& keys) {
+    return kFabric + "[transport]\n" + keys + "\n[[job]]\nkind = \"permutation\"\n";
+  };
+  const auto longest = read(transport("timeout = 24"));
+  ASSERT_TRUE(longest) << longest.error().what;
+  EXPECT_EQ(longest->world.hosts.requestor.timeout, 24);
+  EXPECT_EQ(refusal(transport("timeout = 0")), "");
+  EXPECT_THAT(refusal(transport("timeout = 25")),
+              HasSubstr("x.toml:7: transport.timeout must be a whole number, 0 to 24"));
+  EXPECT_THAT(refusal(transport("timeout = \"10ms\"")),
+              HasSubstr("transport.timeout must be a whole number"));
+  EXPECT_THAT(refusal(transport("linear_retries = 8")), HasSubstr("0 to 7"));
+}
+
+TEST(TransportKeys, SizesHaveUnits) {
+  const auto s = read(kFabric +
+                      "[transport]\nsack_bytes = \"16K\"\nwindow = \"96K\"\nwrite_bytes = \"1M\"\n"
+                      "[[job]]\nkind = \"permutation\"\nbytes = \"64K\"\n");
+  ASSERT_TRUE(s) << s.error().what;
+  EXPECT_EQ(s->world.hosts.responder.sack_bytes, 16384u);
+  EXPECT_EQ(s->world.hosts.window, 96u << 10);
+  EXPECT_EQ(s->world.hosts.write_bytes, 1u << 20);
+  EXPECT_EQ(s->jobs.at(0).pattern.bytes, 65536u);
+  EXPECT_THAT(refusal(kFabric + "[transport]\nwindow = \"2G\"\n[[job]]\nkind = \"permutation\"\n"),
+              HasSubstr("transport.window must be a number of bytes, 1 to 1073741824, written as"));
+}
+
+}  // namespace
+}  // namespace mrc::scenario
