@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/size.h"
 #include "node/message_socket.h"
 #include "node/metrics_page.h"
 
@@ -30,18 +31,16 @@ Error out_of_range(const char* name, std::uint64_t low, std::uint64_t high) {
                       std::to_string(low) + " to " + std::to_string(high)};
 }
 
-bool read_cc(DeviceSettings& settings) {
-  const char* text = std::getenv("MRC_CC");
-  if (text == nullptr) return true;
-  constexpr std::string_view kConstant = "constant:";
-  const std::string_view word = text;
-  if (word == "nscc") return settings.cc = engine::CcAlgorithm::nscc, true;
-  if (word == "off") return settings.cc = engine::CcAlgorithm::off, true;
-  if (!word.starts_with(kConstant)) return false;
-  settings.cc = engine::CcAlgorithm::constant;
-  const std::string_view digits = word.substr(kConstant.size());
-  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), settings.cc_window);
-  return error == std::errc{} && end == digits.end() && settings.cc_window >= 8192;
+/// The same for a number of bytes.
+Status read_bytes(const char* name, std::uint64_t low, std::uint64_t high, std::uint32_t& value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return Done{};
+  const auto bytes = parse_size(text);
+  if (!bytes || *bytes < low || *bytes > high)
+    return Error{EINVAL, std::string(name) + "=" + text + " is not a size from " + std::to_string(low) +
+                             " to " + std::to_string(high) + ": write it as " + kSizeExamples};
+  value = static_cast<std::uint32_t>(*bytes);
+  return Done{};
 }
 
 bool read_port(DeviceSettings& settings) {
@@ -55,6 +54,22 @@ bool read_port(DeviceSettings& settings) {
 }
 
 }  // namespace
+
+Status read_cc(std::string_view text, DeviceSettings& out) {
+  constexpr std::string_view kConstant = "constant:";
+  constexpr std::uint64_t kLeastWindow = 8192;
+  if (text == "nscc") return out.cc = engine::CcAlgorithm::nscc, Done{};
+  if (text == "off") return out.cc = engine::CcAlgorithm::off, Done{};
+  const auto window = text.starts_with(kConstant) ? parse_size(text.substr(kConstant.size()))
+                                                  : std::optional<std::uint64_t>();
+  if (!window || *window < kLeastWindow || *window > UINT32_MAX)
+    return Error{EINVAL, "'" + std::string(text) +
+                             "' is no congestion control: write nscc, off, or constant: and a window of at "
+                             "least 8K bytes, such as constant:128K"};
+  out.cc = engine::CcAlgorithm::constant;
+  out.cc_window = static_cast<std::uint32_t>(*window);
+  return Done{};
+}
 
 Result<DeviceSettings> read_device_settings() {
   DeviceSettings s;
@@ -82,10 +97,10 @@ Result<DeviceSettings> read_device_settings() {
     if (auto where = node::parse_metrics_address(text); !where) return where.error();
     s.metrics = text;
   }
-  if (!read_number("MRC_SACK_BYTES", 1024, 1 << 20, s.sack_bytes))
-    return out_of_range("MRC_SACK_BYTES", 1024, 1 << 20);
-  if (!read_cc(s))
-    return Error{EINVAL, "MRC_CC must be nscc, off, or constant:BYTES with at least 8192 bytes"};
+  if (auto read = read_bytes("MRC_SACK_BYTES", 1024, 1 << 20, s.sack_bytes); !read) return read.error();
+  if (const char* text = std::getenv("MRC_CC")) {
+    if (auto read = read_cc(text, s); !read) return Error{EINVAL, "MRC_CC: " + read.error().what};
+  }
   if (!read_port(s)) return Error{EINVAL, "MRC_PORT must be udp, packet or xdp"};
   if (const char* text = std::getenv("MRC_DSCP")) {
     if (auto read = read_dscp(text, s.wire); !read) return read.error();

@@ -66,6 +66,9 @@ struct DeviceSettings {
   bool is_node = false;  // mrcd's own device: answers endpoint operations before any other process does
 };
 
+/// Congestion control, from its words: MRC_CC or `mrc perf --cc`. EINVAL says what they may be.
+Status read_cc(std::string_view text, DeviceSettings& out);
+
 /// The two settings of quality of service, from their words. EINVAL says what they may be.
 Status read_dscp(std::string_view text, wire::Settings& out);
 Status read_levels(std::string_view text, nic::SchedulerSettings& out);

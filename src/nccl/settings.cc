@@ -4,10 +4,13 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
+
+#include "base/size.h"
 
 namespace mrc::nccl {
 namespace {
@@ -22,12 +25,13 @@ struct Variable {
   const char* name;
   std::uint32_t Settings::*field;
   std::uint32_t least, most;
+  bool bytes = false;  // may be written as 64K
 };
 constexpr Variable kVariables[] = {
     {"NCCL_OPENMRC_THREADS", &Settings::threads, 0, 16},
-    {"NCCL_OPENMRC_LONG_BYTES", &Settings::long_bytes, 0, 1u << 30},
+    {"NCCL_OPENMRC_LONG_BYTES", &Settings::long_bytes, 0, 1u << 30, true},
     {"NCCL_OPENMRC_QPS", &Settings::qps, 1, 16},
-    {"NCCL_OPENMRC_STRIPE_BYTES", &Settings::stripe_bytes, 1, 1u << 30},
+    {"NCCL_OPENMRC_STRIPE_BYTES", &Settings::stripe_bytes, 1, 1u << 30, true},
     {"NCCL_OPENMRC_TIMEOUT_MS", &Settings::timeout_ms, 50, 3'600'000},
     {"NCCL_OPENMRC_CONNECT_TIMEOUT_MS", &Settings::connect_timeout_ms, 100, 3'600'000},
     {"NCCL_OPENMRC_LINGER_MS", &Settings::linger_ms, 0, 60'000},
@@ -42,17 +46,24 @@ const char* said(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-Status read(const char* name, std::uint32_t least, std::uint32_t most, std::uint32_t& out) {
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.begin(), text.end(), value);
+  return error == std::errc() && stop == text.end() ? std::optional(value) : std::nullopt;
+}
+
+Status read(const char* name, std::uint32_t least, std::uint32_t most, std::uint32_t& out,
+            bool bytes = false) {
   const char* text = said(name);
   if (text == nullptr) return Done{};
-  std::uint32_t value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc() || stop != end || value < least || value > most) {
-    return Error{EINVAL, std::string(name) + " is '" + text + "': it must be a number from " +
-                             std::to_string(least) + " to " + std::to_string(most)};
+  const auto value = bytes ? parse_size(text) : parse_number(text);
+  if (!value || *value < least || *value > most) {
+    return Error{EINVAL, std::string(name) + " is '" + text + "': it must be a " +
+                             (bytes ? "size" : "number") + " from " + std::to_string(least) + " to " +
+                             std::to_string(most) +
+                             (bytes ? std::string(", written as ") + kSizeExamples : std::string())};
   }
-  out = value;
+  out = static_cast<std::uint32_t>(*value);
   return Done{};
 }
 
@@ -90,7 +101,7 @@ Result<Settings> read_settings() {
   const unsigned cores = std::thread::hardware_concurrency();
   if (cores < kCoresForThreads) settings.long_bytes = 0;
   for (const Variable& v : kVariables) {
-    if (auto done = read(v.name, v.least, v.most, settings.*v.field); !done) return done.error();
+    if (auto done = read(v.name, v.least, v.most, settings.*v.field, v.bytes); !done) return done.error();
   }
   for (const auto& [ours, theirs, most, otherwise] :
        {std::tuple("NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", kMaxSprayUnit, kDefaultSprayUnit),

@@ -9,9 +9,9 @@ namespace {
 
 struct Environment : ::testing::Test {
   ~Environment() override {
-    for (const char* name :
-         {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_THREADS", "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES",
-          "MRC_DEVICES", "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", "NCCL_OPENMRC_TAIL", "MRC_TAIL"}) {
+    for (const char* name : {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_STRIPE_BYTES", "NCCL_OPENMRC_THREADS",
+                             "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES", "MRC_DEVICES",
+                             "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", "NCCL_OPENMRC_TAIL", "MRC_TAIL"}) {
       ::unsetenv(name);
     }
   }
@@ -52,6 +52,15 @@ TEST_F(Environment, NonsenseIsNamed) {
     EXPECT_THAT(settings.error().what, ::testing::HasSubstr("NCCL_OPENMRC_QPS is '" + std::string(value)));
     EXPECT_THAT(settings.error().what, ::testing::HasSubstr("from 1 to 16"));
   }
+}
+
+TEST_F(Environment, BytesHaveUnits) {
+  ::setenv("NCCL_OPENMRC_STRIPE_BYTES", "1M", 1);
+  ASSERT_TRUE(read_settings());
+  EXPECT_EQ(read_settings()->stripe_bytes, 1u << 20);
+  ::setenv("NCCL_OPENMRC_STRIPE_BYTES", "2G", 1);
+  EXPECT_THAT(read_settings().error().what,
+              ::testing::HasSubstr("from 1 to 1073741824, written as 65536, 64K"));
 }
 
 TEST_F(Environment, WhatGoesToLibmrcIsCheckedUnderItsOwnName) {

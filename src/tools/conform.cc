@@ -18,6 +18,7 @@
 #include "tools/conform_agent.h"
 #include "tools/conform_remote.h"
 #include "tools/progress_line.h"
+#include "tools/size_option.h"
 #include "tools/verb_set.h"
 #include "tools/wire_options.h"
 
@@ -104,7 +105,8 @@ void add_run_options(CLI::App& app, ConformOptions& o) {
       ->check(CLI::IsMember({"requestor", "responder"}));
   app.add_option("--report", o.report, "write a report: Markdown, or HTML when it ends in .html");
   app.add_option("--captures", o.captures, "folder for the packets of each failure")->capture_default_str();
-  app.add_option("--sack-bytes", o.bench.sack_bytes, "the device's SACK threshold")->capture_default_str();
+  add_size_option(app, "--sack-bytes", o.bench.sack_bytes, "the device's SACK threshold")
+      ->capture_default_str();
   app.add_option("--evs", o.bench.evs, "least number of EVs that a device sprays over")
       ->capture_default_str();
   app.add_flag("--json", o.json, "one JSON object");
@@ -194,7 +196,7 @@ Run run_verb(CLI::App& app) {
   numbers->add_option("--psn", o->psn, "the PSN that they expect first")->capture_default_str();
   numbers->add_option("--rkey", o->rkey, "of memory that may be written");
   numbers->add_option("--va", o->target.va, "its address");
-  numbers->add_option("--length", o->target.length, "its bytes")->capture_default_str();
+  add_size_option(*numbers, "--length", o->target.length, "its bytes")->capture_default_str();
   numbers->add_option("--mpr", o->target.mpr, "units of 128 PSNs that they accept")
       ->default_str(std::to_string(o->target.mpr));
   add_wire_options(app, o->bench.wire);

@@ -9,6 +9,7 @@
 
 #include "tools/commands.h"
 #include "tools/lab_verbs.h"
+#include "tools/size_option.h"
 #include "tools/topology_options.h"
 #include "tools/verb_set.h"
 
@@ -111,7 +112,7 @@ Run up_verb(CLI::App& app) {
       ->check(CLI::Range(1500, 65535))
       ->capture_default_str();
   add_switch_option(app, o->switches);
-  app.add_option("--queue", o->link.data_limit, "bytes of data that wait at a port of mrc switch")
+  add_size_option(app, "--queue", o->link.data_limit, "bytes of data that wait at a port of mrc switch")
       ->capture_default_str();
   app.add_flag("--direct", o->direct,
                "direct uSID addressing: hosts take their segment ids as addresses instead of decapsulating");

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "tools/capture.h"
 #include "tools/commands.h"
+#include "tools/size_option.h"
 #include "wire/codec.h"
 
 namespace mrc::tools {
@@ -181,7 +182,7 @@ int run_pair(const PairOptions& options) {
 Run pair(CLI::App& app) {
   auto o = std::make_shared<PairOptions>();
   app.add_option("--writes", o->writes, "how many writes (64)")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--size", o->size, "bytes of each (65536)")->check(CLI::Range(1, 1 << 30));
+  add_size_option(app, "--size", o->size, "bytes of each (64K)", 1, 1 << 30);
   app.add_option("--depth", o->depth, "posted at a time (16)")->check(CLI::Range(1, 4096));
   app.add_option("--ports", o->ports, "ports, each a plane (4)")->check(CLI::Range(1, kMaxPorts));
   app.add_option("--evs", o->evs, "EVs of each port (32)")->check(CLI::Range(1, 256));

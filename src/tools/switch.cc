@@ -10,6 +10,7 @@
 #include "lab/switch_loop.h"
 #include "lab/switch_plan.h"
 #include "tools/commands.h"
+#include "tools/size_option.h"
 #include "tools/topology_options.h"
 #include "tools/wire_options.h"
 
@@ -99,15 +100,17 @@ Run run_verb(CLI::App& app) {
   app.add_option("--node", o->node, "which switch of the fabric this is, such as p0.t0.0")->required();
   app.add_option("--prefix", o->prefix, "interfaces are this and then d0, d1, ... u0, u1, ...");
   auto& link = o->tuning.link;
-  app.add_option("--queue", link.data_limit, "bytes of data that wait at a port")->capture_default_str();
-  app.add_option("--control-queue", link.control_limit, "bytes of control and trimmed frames")
+  add_size_option(app, "--queue", link.data_limit, "bytes of data that wait at a port")
       ->capture_default_str();
-  app.add_option("--ecn-low", link.ecn_low, "depth in bytes below which nothing is marked")
+  add_size_option(app, "--control-queue", link.control_limit, "bytes of control and trimmed frames")
       ->capture_default_str();
-  app.add_option("--ecn-high", link.ecn_high, "depth above which everything is")->capture_default_str();
+  add_size_option(app, "--ecn-low", link.ecn_low, "depth in bytes below which nothing is marked")
+      ->capture_default_str();
+  add_size_option(app, "--ecn-high", link.ecn_high, "depth above which everything is")->capture_default_str();
   app.add_option("--ecn-probability", link.ecn_probability, "chance of a mark at --ecn-high")
       ->capture_default_str();
-  app.add_option("--trim-bytes", link.trim_bytes, "what is left of a trimmed frame")->capture_default_str();
+  add_size_option(app, "--trim-bytes", link.trim_bytes, "what is left of a trimmed frame")
+      ->capture_default_str();
   app.add_flag("--mark-at-enqueue", o->mark_at_enqueue,
                "mark by the depth that a frame finds, not that it leaves");
   app.add_flag("--no-ecn", o->no_ecn, "never mark");

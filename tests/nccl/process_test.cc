@@ -76,7 +76,7 @@ TEST(Start, TheLogSaysWhatIsWrongInTheWordsOfWhoeverSetIt) {
                                        "there is no interface 'nosuch0'"));
   EXPECT_THAT(refusal("NCCL_OPENMRC_SPRAY_UNIT=65"),
               HasSubstr("NET/OpenMRC : NCCL_OPENMRC_SPRAY_UNIT is '65': it must be a number from 0 to 64"));
-  EXPECT_THAT(refusal("MRC_CC=fast"), HasSubstr("NET/OpenMRC : can't open mrc0: MRC_CC must be"));
+  EXPECT_THAT(refusal("MRC_CC=fast"), HasSubstr("NET/OpenMRC : can't open mrc0: MRC_CC: 'fast' is no"));
   EXPECT_THAT(refusal("NCCL_OPENMRC_GID_INDEX=99"), HasSubstr("no address at GID index 99"));
 }
 
