@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/size.h"
 #include "tools/commands.h"
 
 namespace mrc::tools {
@@ -23,7 +24,7 @@ struct Options {
   std::string device;
   std::uint16_t port = 18600;
   std::optional<std::uint32_t> spray_unit;
-  double seconds = 0.3;
+  double seconds = 0.3, wait = 30;
   bool json = false;
 };
 
@@ -40,17 +41,6 @@ int number_from(std::initializer_list<const char*> names) {
   return -1;
 }
 
-std::optional<std::size_t> bytes_of(std::string word) {
-  static const CLI::AsSizeValue as_size(false);
-  if (word.starts_with('-')) return std::nullopt;  // a number, but not for a size
-  try {
-    if (!as_size(word).empty()) return std::nullopt;
-  } catch (const CLI::ParseError&) {
-    return std::nullopt;
-  }
-  return std::strtoull(word.c_str(), nullptr, 10);
-}
-
 Result<collective::Plan> make_plan(const Options& o) {
   collective::Plan plan;
   plan.seconds = o.seconds;
@@ -60,8 +50,8 @@ Result<collective::Plan> make_plan(const Options& o) {
                                           : collective::Kind::all_to_all);
   }
   for (const std::string& word : o.sizes) {
-    const auto size = bytes_of(word);
-    if (!size) return Error{EINVAL, "--sizes: '" + word + "' is no size such as 8, 64K or 1G"};
+    const auto size = parse_size(word);
+    if (!size) return Error{EINVAL, "--sizes: '" + word + "' is no size: write it as " + kSizeExamples};
     if (*size > kMostBytes) return Error{EINVAL, "--sizes: at most 1 GiB in one buffer"};
     plan.sizes.push_back(*size);
   }
@@ -95,6 +85,7 @@ int run(Options o) {
   CollectiveJob job{*plan, {}, o.json};
   job.mesh.tcp_port = o.port;
   job.mesh.device = o.device;
+  job.mesh.timeout_ms = static_cast<int>(o.wait * 1000);
   const Launch launch;
   job.mesh.addresses = o.peers;
   if (o.peers.empty()) {
@@ -141,6 +132,8 @@ Run collective(CLI::App& app) {
       ->check(CLI::IsMember({"ring", "tree", "alltoall"}));
   app.add_option("--sizes", o->sizes, "bytes of the buffer (8,64K,1M,16M)")->delimiter(',');
   app.add_option("--seconds", o->seconds, "for each row, about (0.3)")->check(CLI::Range(0.0, 3600.0));
+  app.add_option("--wait", o->wait, "seconds for the other ranks to come, and to answer (30)")
+      ->check(CLI::Range(0.1, 86400.0));
   app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (MRC_SPRAY_UNIT, else 8)")
       ->check(CLI::Range(0, 64));
   app.add_flag("--json", o->json, "one JSON object per row");

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "tools/collective.h"
+#include "tools/waiting_line.h"
 
 namespace mrc::tools {
 namespace {
@@ -61,6 +62,13 @@ void tell_of_death(std::size_t rank, int signal) {
                ::strsignal(signal));
 }
 
+Result<std::unique_ptr<collective::Mesh>> join(const collective::MeshOptions& mesh) {
+  const WaitingLine waiting("mrc collective: rank " + std::to_string(mesh.rank) + " waits up to " +
+                            std::to_string(mesh.timeout_ms / 1000) +
+                            " s (--wait) for the others: are all of them started, with the same --peers?");
+  return collective::Mesh::join(mesh);
+}
+
 }  // namespace
 
 Result<int> collective_rank(CollectiveJob job) {
@@ -69,7 +77,7 @@ Result<int> collective_rank(CollectiveJob job) {
   const auto ranks = static_cast<std::uint32_t>(job.mesh.addresses.size());
   job.mesh.bytes = collective::Operation::memory_for(largest, ranks) + 8 * (ranks + 2);
   job.mesh.plan = fingerprint(job.plan);
-  auto mesh = collective::Mesh::join(job.mesh);
+  auto mesh = join(job.mesh);
   if (!mesh) return mesh.error();
   if (job.mesh.rank == 0 && !job.json) {
     std::printf("%u ranks\n%-16s %12s %8s %12s %10s %8s\n", ranks, "operation", "bytes", "runs", "us",

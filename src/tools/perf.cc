@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "lib/device_settings.h"
 #include "tools/commands.h"
+#include "tools/size_option.h"
 #include "topo/spec.h"
 
 namespace mrc::tools {
@@ -73,18 +75,18 @@ Run perf(CLI::App& app) {
   app.add_option("--tcp-port", o->service, "where to meet (18515)");
   app.add_option("--device", o->device,
                  "interfaces to use, as in MRC_DEVICES: eth0/10.0.0.1,eth1/10.0.1.1 is two ports");
-  app.add_option("--size", o->size, "bytes of a write (64K)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(0, 1 << 30));
+  add_size_option(app, "--size", o->size, "bytes of a write (64K)", 0, 1 << 30);
   app.add_option("--depth", o->depth, "writes in flight on each QP (64)")->check(CLI::Range(1, 16384));
-  app.add_option(
-         "--memory", o->memory,
-         "bytes that all writes share, at each end (1M, as other benchmarks do: it stays in the cache; "
-         "--verify has a place for each write)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4} << 30));
+  add_size_option(
+      app, "--memory", o->memory,
+      "bytes that all writes share, at each end (1M, as other benchmarks do: it stays in the cache; "
+      "--verify has a place for each write)",
+      1, std::uint64_t{4} << 30);
   app.add_option("--qps", o->qps, "queue pairs (1)")->check(CLI::Range(1, kMaxQps));
   app.add_option("--seconds", o->seconds, "how long (2)")->check(CLI::Range(0.01, 86400.0));
+  app.add_option("--wait", o->wait,
+                 "seconds for the other end to come (--connect: 30; --listen: until it does)")
+      ->check(CLI::Range(0.1, 86400.0));
   app.add_option_function<std::string>(
       "--rate",
       [o](const std::string& text) {
@@ -97,13 +99,18 @@ Run perf(CLI::App& app) {
                  "packets in a row on one EV (8); 1 is the conformant mode, 0 as many as one send carries")
       ->check(CLI::Range(0, 64));
   app.add_option("--mtu", o->mtu, "path MTU (4096)")->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
-  app.add_option("--cc", o->cc, "congestion control: nscc, off, constant:BYTES");
+  app.add_option("--cc", o->cc, "congestion control: nscc, off, or a fixed window such as constant:128K")
+      ->check([](const std::string& text) {
+        lib::DeviceSettings unused;
+        const auto read = lib::read_cc(text, unused);
+        return read ? std::string() : read.error().what;
+      });
   app.add_flag("--latency", o->latency, "ping-pong: half the round trip");
   app.add_flag("--imm", o->imm, "writes with immediate");
   app.add_flag("--verify", o->verify, "compare every byte");
   app.add_flag("!--no-icrc", o->icrc, "leave the iCRC out");
   app.add_flag("--json", o->json, "one JSON object");
-  app.add_flag("--quiet", o->quiet, "no progress on the terminal");
+  app.add_flag("--quiet", o->quiet, "no progress on the terminal, and no word about waiting");
   app.footer(
       "Both ends take the same --size, --depth, --memory, --qps, --latency, --imm, --verify and --rate.\n"
       "Example: mrc perf --listen 10.0.0.2    and    mrc perf --connect 10.0.0.2 --size 1M --json\n"

@@ -11,6 +11,8 @@
 
 namespace mrc::tools {
 
+inline constexpr double kConnectWait = 30;
+
 struct PerfOptions {
   std::string listen, connect;  // one of the two is set
   std::string service = "18515";
@@ -20,6 +22,8 @@ struct PerfOptions {
   std::uint64_t memory = 1 << 20;  // bytes that writes go round in, whatever their number
   std::uint32_t qps = 1;
   double seconds = 2;
+  double wait =
+      0;  // seconds for the other end to come; 0: kConnectWait for who connects, for ever for who listens
   std::uint64_t rate = 0;  // bits per second of all QPs; 0: as fast as they go
   std::uint32_t spray_unit = 8;
   std::uint32_t mtu = 4096;

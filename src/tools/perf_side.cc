@@ -6,16 +6,18 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "lib/soft_context.h"
 #include "tools/soft_device.h"
+#include "tools/waiting_line.h"
 
 namespace mrc::tools {
 namespace {
 
-constexpr int kTimeoutMs = 60'000;
+constexpr int kTimeoutMs = 60'000;     // for what a peer says that has come
 constexpr std::uint8_t kRevision = 1;  // of how two ends talk: 1 grants immediates
 
 Error out_of(const char* what) { return {errno, std::string("no ") + what + ": " + std::strerror(errno)}; }
@@ -127,9 +129,13 @@ PerfTerms PerfSide::terms() const {
 
 Status PerfSide::accept(openmrc_listener* listener) {
   const PerfTerms ours = terms();
+  const int wait_ms = options_.wait > 0 ? static_cast<int>(options_.wait * 1000) : -1;
+  const WaitingLine waiting("mrc perf: listening at " + options_.listen + " port " + options_.service +
+                                " for the other end: mrc perf --connect " + options_.listen + " there",
+                            !options_.quiet && !options_.local);
   const openmrc_params p = params();
-  if (openmrc_accept(listener, verbs_, qps_.data(), static_cast<int>(qps_.size()), &p, &ours, sizeof ours, -1,
-                     &connection_) != 0) {
+  if (openmrc_accept(listener, verbs_, qps_.data(), static_cast<int>(qps_.size()), &p, &ours, sizeof ours,
+                     wait_ms, &connection_) != 0) {
     return said();
   }
   return check_peer();
@@ -137,9 +143,17 @@ Status PerfSide::accept(openmrc_listener* listener) {
 
 Status PerfSide::connect() {
   const PerfTerms ours = terms();
+  const double wait = options_.wait > 0 ? options_.wait : kConnectWait;
+  char limit[32];
+  std::snprintf(limit, sizeof limit, "%g", wait);
+  const WaitingLine waiting("mrc perf: waiting up to " + std::string(limit) + " s (--wait) for " +
+                                options_.connect + " port " + options_.service + ": mrc perf --listen " +
+                                options_.connect + " there",
+                            !options_.quiet && !options_.local);
   const openmrc_params p = params();
   if (openmrc_connect(options_.connect.c_str(), options_.service.c_str(), verbs_, qps_.data(),
-                      static_cast<int>(qps_.size()), &p, &ours, sizeof ours, kTimeoutMs, &connection_) != 0) {
+                      static_cast<int>(qps_.size()), &p, &ours, sizeof ours, static_cast<int>(wait * 1000),
+                      &connection_) != 0) {
     return said();
   }
   return check_peer();

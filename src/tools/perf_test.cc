@@ -71,6 +71,28 @@ TEST_F(Perf, NothingDoneIsNoFigure) {
   EXPECT_NE(o.err.find("give it more --seconds, or a smaller --size"), std::string::npos) << o.err;
 }
 
+TEST_F(Perf, SizesHaveUnits) {
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18815", "--seconds", "0.05", "--size", "4kB",
+                             "--cc", "constant:128K", "--json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(nlohmann::json::parse(o.out).value("size", 0), 4000);
+  for (const char* cc : {"constant:4K", "constant:128Q", "fast"}) {
+    const Outcome refused = run_mrc({"perf", "--local", "--cc", cc});
+    EXPECT_EQ(refused.status, 2) << cc;
+    EXPECT_NE(refused.err.find("--cc: '" + std::string(cc)), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("such as constant:128K"), std::string::npos) << refused.err;
+  }
+}
+
+TEST_F(Perf, WhoFindsNobodySaysHowLongItWaited) {
+  const Outcome o = run_mrc({"perf", "--connect", "127.0.0.1", "--tcp-port", "18816", "--wait", "1.2"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("waiting up to 1.2 s (--wait) for 127.0.0.1 port 18816: mrc perf --listen"),
+            std::string::npos)
+      << o.err;
+  EXPECT_NE(o.err.find("no connection to 127.0.0.1 port 18816"), std::string::npos) << o.err;
+}
+
 TEST_F(Perf, NonsenseIsRefusedWithASentence) {
   EXPECT_NE(run_mrc({"perf"}).err.find("--listen ADDRESS"), std::string::npos);
   EXPECT_NE(run_mrc({"perf", "--local", "--rate", "10M", "--verify"}).err.find("--rate"), std::string::npos);

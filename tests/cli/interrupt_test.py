@@ -58,6 +58,16 @@ class Interrupted(unittest.TestCase):
         self.assertIn("iterations 1000001:  interrupted", out)
         self.assertEqual(len((self.here / "t.csv").read_text().splitlines()), 4)
 
+    def test_who_waits_for_the_other_end_says_so_and_ends_at_once(self):
+        for role, words in (("--connect", "waiting up to 86400 s"), ("--listen", "listening at")):
+            run = subprocess.Popen([f"{BIN}/mrc", "perf", role, "127.0.0.1", "--tcp-port", "18817", "--wait", "86400"],
+                                   env={**os.environ, "MRC_UDP_PORT": "14817"}, text=True, stderr=subprocess.PIPE)
+            self.addCleanup(run.kill)
+            self.assertIn(words, run.stderr.readline())
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=60)
+            self.assertEqual(run.returncode, -signal.SIGINT)
+
 
 if __name__ == "__main__":
     unittest.main()
