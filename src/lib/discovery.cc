@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -134,7 +135,31 @@ Result<std::vector<DeviceConfig>> make_devices(const std::optional<std::string>&
   return devices;
 }
 
+Result<std::vector<DeviceConfig>> copied(const std::vector<DeviceConfig>& devices,
+                                         const std::optional<std::string>& mrc_copies) {
+  unsigned copies = 1;
+  if (mrc_copies) {
+    const char* end = mrc_copies->data() + mrc_copies->size();
+    const auto [stop, error] = std::from_chars(mrc_copies->data(), end, copies);
+    if (error != std::errc{} || stop != end || copies < 1 || copies > kMaxCopies)
+      return Error{EINVAL,
+                   "MRC_COPIES=" + *mrc_copies + " is not a number from 1 to " + std::to_string(kMaxCopies)};
+  }
+  std::vector<DeviceConfig> all;
+  for (unsigned i = 0; i < copies; ++i) {
+    for (DeviceConfig device : devices) {
+      device.name = "mrc" + std::to_string(all.size());
+      all.push_back(std::move(device));
+    }
+  }
+  return all;
+}
+
 namespace {
+
+std::optional<std::string> variable(const char* text) {
+  return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
+}
 
 /// The devices of the node's mrcd, in the words of MRC_DEVICES; nothing when there is none, or it has none.
 std::optional<std::string> devices_of_node() {
@@ -158,9 +183,10 @@ std::optional<std::string> devices_of_node() {
 Result<std::vector<DeviceConfig>> discover() {
   const auto interfaces = read_interfaces();
   if (!interfaces) return interfaces.error();
-  const char* setting = std::getenv("MRC_DEVICES");
-  return make_devices(setting != nullptr ? std::optional<std::string>(setting) : devices_of_node(),
-                      *interfaces, default_route_interface());
+  auto setting = variable(std::getenv("MRC_DEVICES"));
+  if (!setting) setting = devices_of_node();
+  const auto devices = make_devices(setting, *interfaces, default_route_interface());
+  return devices ? copied(*devices, variable(std::getenv("MRC_COPIES"))) : devices;
 }
 
 }  // namespace mrc::lib

@@ -50,7 +50,14 @@ Result<std::vector<DeviceConfig>> make_devices(const std::optional<std::string>&
                                                const std::vector<Interface>& interfaces,
                                                const std::string& default_interface);
 
-/// The two above, with the process's environment; where MRC_DEVICES is unset, the devices of the node's mrcd.
+/// All of them so often, one list behind the other, as MRC_COPIES says: each is driven by a thread of its
+/// own. EINVAL when it is no number from 1 to kMaxCopies.
+Result<std::vector<DeviceConfig>> copied(const std::vector<DeviceConfig>& devices,
+                                         const std::optional<std::string>& mrc_copies);
+inline constexpr unsigned kMaxCopies = 16;
+
+/// These together, with the process's environment; where MRC_DEVICES is unset, the devices of the node's
+/// mrcd.
 Result<std::vector<DeviceConfig>> discover();
 
 /// Laid out as RoCE devices do: pairs of v1 and v2, the link-local GID of the MAC first, so that index 3 is a

@@ -64,6 +64,23 @@ TEST(Discovery, DefaultsToTheRoutedInterfaceThenTheFirstThatIsUpThenLoopback) {
   EXPECT_EQ(name("", {machine()[3]}), "none");
 }
 
+TEST(Discovery, CopiesStandBehindEachOther) {
+  const auto devices = *make_devices("eth0,eth1;lo", machine(), "");
+  const auto all = copied(devices, "2");
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 4u);
+  for (const std::size_t i : {0, 1, 2, 3}) {
+    EXPECT_EQ((*all)[i].name, "mrc" + std::to_string(i));
+    EXPECT_EQ((*all)[i].ports.size(), devices[i % 2].ports.size());
+  }
+  EXPECT_EQ(copied(devices, std::nullopt)->size(), 2u);
+  for (const char* wrong : {"0", "17", "two", "", "2x"}) {
+    const auto refused = copied(devices, wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_THAT(refused.error().what, HasSubstr("MRC_COPIES=" + std::string(wrong)));
+  }
+}
+
 TEST(Discovery, EmptySettingMeansNoSoftDevice) {
   const auto devices = make_devices("", machine(), "eth0");
   ASSERT_TRUE(devices);

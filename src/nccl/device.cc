@@ -79,8 +79,6 @@ Found find_adapters() {
   Found found;
   const auto settings = read_settings();
   if (!settings) return {{}, settings.error()};
-  if (settings->threads_ignored)
-    warn("NCCL_OPENMRC_THREADS has no effect: NCCL_OPENMRC_DEVICES names no device, or MRC_DEVICES another");
   allow_descriptors();
   auto devices = find_devices(*settings, found.error);
   if (devices.empty() && found.error.code == 0) found.error = no_device();

@@ -15,7 +15,7 @@
 namespace mrc::nccl {
 namespace {
 
-constexpr std::uint32_t kMaxSprayUnit = 64, kMaxTail = 255;  // libmrc's
+constexpr std::uint32_t kMaxSprayUnit = 64, kMaxTail = 255, kMaxThreads = 16;  // libmrc's
 // Segmentation offload needs trains of packets on one EV: as long as one send carries.
 constexpr std::uint32_t kDefaultSprayUnit = 0;
 // A whole job waits for one late message, and its hosts are late by milliseconds now and then.
@@ -28,7 +28,7 @@ struct Variable {
   bool bytes = false;  // may be written as 64K
 };
 constexpr Variable kVariables[] = {
-    {"NCCL_OPENMRC_THREADS", &Settings::threads, 0, 16},
+    {"NCCL_OPENMRC_THREADS", &Settings::threads, 0, kMaxThreads},
     {"NCCL_OPENMRC_LONG_BYTES", &Settings::long_bytes, 0, 1u << 30, true},
     {"NCCL_OPENMRC_QPS", &Settings::qps, 1, 16},
     {"NCCL_OPENMRC_STRIPE_BYTES", &Settings::stripe_bytes, 1, 1u << 30, true},
@@ -75,24 +75,26 @@ Status hand_on(const char* ours, const char* theirs, std::uint32_t most, std::ui
   return Done{};
 }
 
-/// Each device as often as there are threads. What is set already was ours if it is the same: a rank starts
-/// programs too, and they inherit it.
-bool hand_on_devices(std::uint32_t threads) {
+/// Which devices there are: ours, where libmrc's variable does not say otherwise. A rank starts programs too,
+/// and they inherit what we set.
+bool devices_are_ours() {
   const char *named = said("NCCL_OPENMRC_DEVICES"), *theirs = std::getenv("MRC_DEVICES");
-  if (named == nullptr) return false;
-  const std::string all = repeated(named, threads);
-  if (theirs != nullptr && all != theirs) return false;
-  ::setenv("MRC_DEVICES", all.c_str(), 1);
-  return true;
+  if (named != nullptr) ::setenv("MRC_DEVICES", named, 0);
+  return theirs == nullptr || (named != nullptr && std::string_view(named) == theirs);
+}
+
+/// Each device as often as there are threads. Who lists devices for libmrc has chosen how many there are,
+/// unless he says more.
+Status hand_on_threads(std::uint32_t& threads, unsigned cores) {
+  if (const bool ours = devices_are_ours(); threads == 0) {
+    threads = ours ? default_threads(cores) : 1;
+    if (auto done = read("MRC_COPIES", 1, kMaxThreads, threads); !done) return done;
+  }
+  ::setenv("MRC_COPIES", std::to_string(threads).c_str(), 1);
+  return Done{};
 }
 
 }  // namespace
-
-std::string repeated(const std::string& devices, std::uint32_t times) {
-  std::string all = devices;
-  for (std::uint32_t i = 1; i < times; ++i) all += ";" + devices;
-  return all;
-}
 
 std::uint32_t default_threads(unsigned cores) { return std::clamp(cores * 3 / 8, 1u, 6u); }
 
@@ -108,12 +110,7 @@ Result<Settings> read_settings() {
         std::tuple("NCCL_OPENMRC_TAIL", "MRC_TAIL", kMaxTail, kDefaultTail)}) {
     if (auto done = hand_on(ours, theirs, most, otherwise); !done) return done.error();
   }
-  const std::uint32_t wanted = settings.threads;
-  if (settings.threads == 0) settings.threads = default_threads(cores);
-  if (!hand_on_devices(settings.threads)) {
-    settings.threads = 1;
-    settings.threads_ignored = wanted > 1;
-  }
+  if (auto done = hand_on_threads(settings.threads, cores); !done) return done.error();
   return settings;
 }
 

@@ -10,8 +10,7 @@ namespace mrc::nccl {
 
 struct Settings {
   std::uint32_t threads =
-      0;  // _THREADS: that move data, for each device named, two for each that NCCL sees; 0: by the cores
-  bool threads_ignored = false;  // no device was named for them
+      0;  // _THREADS: that move data, for each device, two for each that NCCL sees; 0: by the cores
   std::uint32_t long_bytes =
       32
       << 10;  // _LONG_BYTES: from here on those threads move a message, below it NCCL's own; 0: it moves all
@@ -25,12 +24,10 @@ struct Settings {
   std::uint32_t latency_us = 0;               // _LATENCY_US; 0: NCCL's own estimate
 };
 
-/// From the environment; also hands _DEVICES, _SPRAY_UNIT and _TAIL to libmrc. EINVAL names the variable and
-/// its range.
+/// From the environment; also hands _DEVICES, _THREADS, _SPRAY_UNIT and _TAIL to libmrc. EINVAL names the
+/// variable and its range.
 Result<Settings> read_settings();
 
-/// `devices` so many times over, as MRC_DEVICES has it.
-std::string repeated(const std::string& devices, std::uint32_t times);
 /// Six, or three for every eight cores: NCCL and the application need the others.
 std::uint32_t default_threads(unsigned cores);
 inline constexpr unsigned kCoresForThreads = 8;  // with fewer, threads that spin are in each other's way

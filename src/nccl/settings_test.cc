@@ -10,7 +10,7 @@ namespace {
 struct Environment : ::testing::Test {
   ~Environment() override {
     for (const char* name : {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_STRIPE_BYTES", "NCCL_OPENMRC_THREADS",
-                             "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES", "MRC_DEVICES",
+                             "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES", "MRC_DEVICES", "MRC_COPIES",
                              "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", "NCCL_OPENMRC_TAIL", "MRC_TAIL"}) {
       ::unsetenv(name);
     }
@@ -25,7 +25,8 @@ TEST_F(Environment, DefaultsAndWhatIsSaid) {
   ::setenv("NCCL_OPENMRC_DEVICES", "eth0,eth1", 1);
   ::setenv("NCCL_OPENMRC_THREADS", "2", 1);
   EXPECT_EQ(read_settings()->qps, 4u);
-  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "eth0,eth1;eth0,eth1");
+  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "eth0,eth1");
+  EXPECT_STREQ(std::getenv("MRC_COPIES"), "2");
 }
 
 TEST(Threads, FollowTheCores) {
@@ -34,7 +35,6 @@ TEST(Threads, FollowTheCores) {
   EXPECT_EQ(default_threads(8), 3u);
   EXPECT_EQ(default_threads(16), 6u);
   EXPECT_EQ(default_threads(256), 6u);
-  EXPECT_EQ(repeated("a,b;c", 3), "a,b;c;a,b;c;a,b;c");
 }
 
 TEST_F(Environment, LibmrcsOwnVariablesWin) {
@@ -42,6 +42,10 @@ TEST_F(Environment, LibmrcsOwnVariablesWin) {
   ::setenv("NCCL_OPENMRC_DEVICES", "eth0", 1);
   EXPECT_EQ(read_settings()->threads, 1u);
   EXPECT_STREQ(std::getenv("MRC_DEVICES"), "lo");
+  ::unsetenv("MRC_COPIES");
+  ::setenv("NCCL_OPENMRC_THREADS", "3", 1);
+  EXPECT_EQ(read_settings()->threads, 3u) << "who says so gets them there too";
+  EXPECT_STREQ(std::getenv("MRC_COPIES"), "3");
 }
 
 TEST_F(Environment, NonsenseIsNamed) {
@@ -80,17 +84,16 @@ TEST_F(Environment, AProcessThatInheritsWhatWeSetSeesTheSame) {
   ::setenv("NCCL_OPENMRC_DEVICES", "eth0,eth1", 1);
   ::setenv("NCCL_OPENMRC_THREADS", "2", 1);
   ASSERT_EQ(read_settings()->threads, 2u);
+  ::unsetenv("NCCL_OPENMRC_THREADS");
   EXPECT_EQ(read_settings()->threads, 2u) << "two threads of one device, not two devices";
-  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "eth0,eth1;eth0,eth1");
+  EXPECT_STREQ(std::getenv("MRC_DEVICES"), "eth0,eth1");
 }
 
-TEST_F(Environment, ThreadsNeedADeviceByName) {
+TEST_F(Environment, ThreadsNeedNoDeviceByName) {
   ::setenv("NCCL_OPENMRC_THREADS", "4", 1);
-  const auto settings = read_settings();
-  EXPECT_EQ(settings->threads, 1u);
-  EXPECT_TRUE(settings->threads_ignored) << "so that the log can say it";
-  ::setenv("NCCL_OPENMRC_DEVICES", "eth0", 1);
-  EXPECT_FALSE(read_settings()->threads_ignored);
+  EXPECT_EQ(read_settings()->threads, 4u);
+  EXPECT_STREQ(std::getenv("MRC_COPIES"), "4") << "of whichever devices libmrc finds";
+  EXPECT_EQ(std::getenv("MRC_DEVICES"), nullptr);
 }
 
 TEST(Retries, EndInTimeAndNotFarTooSoon) {
