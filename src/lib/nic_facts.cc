@@ -16,6 +16,7 @@ void add(const engine::QueuePair& engine, const engine::ResponderCounters& s, no
   sum.tx_packets += r.packets;
   sum.tx_bytes += r.bytes;
   sum.repairs += r.repairs;
+  sum.repeats += r.repeats;
   sum.timeouts += r.lost_by_timeout;
   sum.probes += r.probes;
   sum.rx_packets += s.packets;

@@ -42,6 +42,7 @@ QpTotals& operator+=(QpTotals& a, const QpTotals& b) {
   a.tx_packets += b.tx_packets;
   a.tx_bytes += b.tx_bytes;
   a.repairs += b.repairs;
+  a.repeats += b.repeats;
   a.timeouts += b.timeouts;
   a.probes += b.probes;
   a.rx_packets += b.rx_packets;

@@ -40,7 +40,7 @@ struct PortFacts {
 /// What the QPs of a process have done, also those that are gone.
 struct QpTotals {
   std::uint64_t tx_packets = 0, tx_bytes = 0;  // data, repairs included
-  std::uint64_t repairs = 0, timeouts = 0, probes = 0;
+  std::uint64_t repairs = 0, repeats = 0, timeouts = 0, probes = 0;
   std::uint64_t rx_packets = 0, rx_bytes = 0;
   std::uint64_t duplicates = 0, trims = 0, marks = 0;
   std::uint64_t refused = 0;  // arrivals that were no packet for us
@@ -65,7 +65,7 @@ struct QpFacts {
   std::uint64_t ev_profile = 0, cc_profile = 0;  // 0: the provider's own
   std::uint8_t service_level = 0;
   // as requestor
-  std::uint64_t tx_packets = 0, tx_bytes = 0, repairs = 0, probes = 0;
+  std::uint64_t tx_packets = 0, tx_bytes = 0, repairs = 0, repeats = 0, probes = 0;
   std::uint64_t lost_by_order = 0, lost_by_silence = 0, lost_by_timeout = 0;
   std::uint64_t nacked = 0, retries = 0;
   std::uint64_t rtt_ns = 0;    // smoothed; 0: no sample yet

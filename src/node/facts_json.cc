@@ -19,7 +19,10 @@ void write(JsonWriter& json, const PortFacts& port) {
 
 void write(JsonWriter& json, const QpTotals& t) {
   json.begin_object("totals").field("tx_packets", t.tx_packets).field("tx_bytes", t.tx_bytes);
-  json.field("repairs", t.repairs).field("timeouts", t.timeouts).field("probes", t.probes);
+  json.field("repairs", t.repairs)
+      .field("repeats", t.repeats)
+      .field("timeouts", t.timeouts)
+      .field("probes", t.probes);
   json.field("rx_packets", t.rx_packets).field("rx_bytes", t.rx_bytes);
   json.field("duplicates", t.duplicates).field("trims", t.trims).field("marks", t.marks);
   json.field("refused", t.refused).field("failed_qps", t.failed_qps).end_object();
@@ -44,7 +47,7 @@ void write(JsonWriter& json, const QpFacts& qp) {
   json.field("ev_profile", qp.ev_profile).field("cc_profile", qp.cc_profile);
   json.field("service_level", qp.service_level);
   json.field("tx_packets", qp.tx_packets).field("tx_bytes", qp.tx_bytes);
-  json.field("repairs", qp.repairs).field("probes", qp.probes);
+  json.field("repairs", qp.repairs).field("repeats", qp.repeats).field("probes", qp.probes);
   json.field("lost_by_order", qp.lost_by_order).field("lost_by_silence", qp.lost_by_silence);
   json.field("lost_by_timeout", qp.lost_by_timeout).field("nacked", qp.nacked).field("retries", qp.retries);
   json.field("rtt_ns", qp.rtt_ns).field("window", qp.window).field("in_flight", qp.in_flight);

@@ -119,7 +119,7 @@ void fields(A& a, PortFacts& v) {
 }
 template <class A>
 void fields(A& a, QpTotals& v) {
-  a(v.tx_packets)(v.tx_bytes)(v.repairs)(v.timeouts)(v.probes)(v.rx_packets)(v.rx_bytes);
+  a(v.tx_packets)(v.tx_bytes)(v.repairs)(v.repeats)(v.timeouts)(v.probes)(v.rx_packets)(v.rx_bytes);
   a(v.duplicates)(v.trims)(v.marks)(v.refused)(v.failed_qps);
 }
 template <class A>
@@ -132,7 +132,8 @@ void fields(A& a, QpFacts& v) {
   using S = QpFactState;
   a(v.qpn)(v.remote_qpn).choice(v.state, {S::reset, S::init, S::rtr, S::rts, S::error});
   a(v.peer)(v.ev_profile)(v.cc_profile)(v.service_level);
-  a(v.tx_packets)(v.tx_bytes)(v.repairs)(v.probes)(v.lost_by_order)(v.lost_by_silence)(v.lost_by_timeout);
+  a(v.tx_packets)(v.tx_bytes)(v.repairs)(v.repeats)(v.probes)(v.lost_by_order)(v.lost_by_silence)(
+      v.lost_by_timeout);
   a(v.nacked)(v.retries)(v.rtt_ns)(v.window)(v.in_flight)(v.unacked)(v.posted);
   a(v.rx_packets)(v.rx_bytes)(v.duplicates)(v.trims)(v.marks)(v.sacks)(v.nacks);
   for (auto& n : v.evs_in_state) a(n);

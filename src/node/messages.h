@@ -15,7 +15,7 @@
 
 namespace mrc::node {
 
-inline constexpr std::uint32_t kProtocol = 2;
+inline constexpr std::uint32_t kProtocol = 3;
 inline constexpr std::size_t kMaxDevicePorts = 31;
 inline constexpr std::size_t kMaxEntries = 4096;  // of one operation or profile
 inline constexpr std::size_t kMaxQpsPerPart = 256;

@@ -46,12 +46,14 @@ TEST(Metrics, AQpTellsItsPathsByState) {  // MRC-NODE-008
   QpFacts qp;
   qp.qpn = Qpn(300);
   qp.rtt_ns = 1'500;
+  qp.repeats = 7;
   qp.evs_in_state = {100, 1, 2, 3};
   process.qps.push_back(qp);
   const std::string text = qp_metrics({process}, TextForm::open_metrics);
   EXPECT_THAT(text,
               HasSubstr("mrc_qp_rtt_seconds{device=\"mrc0\",pid=\"5\",qpn=\"300\",peer=\"::\"} 1.5e-06\n"));
   EXPECT_THAT(text, HasSubstr("peer=\"::\",state=\"assumed_bad\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("mrc_qp_repeats_total{device=\"mrc0\",pid=\"5\",qpn=\"300\",peer=\"::\"} 7\n"));
 }
 
 TEST(MetricsPage, WhereItMayBeServed) {

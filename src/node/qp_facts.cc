@@ -15,6 +15,7 @@ void fill_requestor(const nic::Qp& qp, QpFacts& out) {
   out.tx_packets = c.packets;
   out.tx_bytes = c.bytes;
   out.repairs = c.repairs;
+  out.repeats = c.repeats;
   out.probes = c.probes;
   out.lost_by_order = c.lost_by_order;
   out.lost_by_silence = c.lost_by_silence;

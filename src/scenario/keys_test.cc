@@ -137,6 +137,23 @@ TEST(TransportKeys, TheTimeoutHasALimit) {
   EXPECT_THAT(refusal(transport("linear_retries = 8")), HasSubstr("0 to 7"));
 }
 
+TEST(TransportKeys, ALateTailIsRepeatedAndCounted) {
+  const auto repeats = [](const std::string& eighths) {
+    return run_text(kFabric + "[transport]\ntail_eighths = " + eighths + R"(
+[[job]]
+kind = "permutation"
+bytes = "100kB"
+iterations = 4
+[[fault]]
+kind = "black_hole"
+target = "p0.t0.0-p0.t1.0"
+)")
+        .summary.repeats;
+  };
+  EXPECT_GT(repeats("8"), 0u);
+  EXPECT_EQ(repeats("0"), 0u);
+}
+
 TEST(TransportKeys, SizesHaveUnits) {
   const auto s = read(kFabric +
                       "[transport]\nsack_bytes = \"16K\"\nwindow = \"96K\"\nwrite_bytes = \"1M\"\n"

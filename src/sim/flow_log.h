@@ -38,6 +38,7 @@ struct QpCount {
   std::uint32_t packets = 0;
   std::uint32_t losses = 0;  // inferred or timed out, not trimmed
   std::uint32_t repairs = 0;
+  std::uint32_t repeats = 0;  // of those: what was only late
 };
 
 /// One message, from its request to the last byte in the receiver's memory and to the acknowledgement.

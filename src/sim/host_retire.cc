@@ -14,7 +14,7 @@ QpCount count_of(const nic::Qp& qp) {
   const engine::RequestorCounters& c = qp.engine->requestor().counters();
   const auto narrow = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
   return {narrow(c.packets), narrow(c.lost_by_order + c.lost_by_silence + c.lost_by_timeout),
-          narrow(c.repairs)};
+          narrow(c.repairs), c.repeats};
 }
 
 }  // namespace

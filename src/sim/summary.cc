@@ -117,6 +117,7 @@ void count_qps(World& world, Summary& s) {
   for (Host h = 0; h < world.topo().hosts(); ++h) {
     for (const QpCount& c : world.qp_counts(h)) {
       ++s.qps;
+      s.repeats += c.repeats;
       if (c.packets == 0) continue;
       losses.push_back(c.losses);
       repairs.push_back(c.repairs);

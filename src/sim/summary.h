@@ -57,6 +57,7 @@ struct Summary {
   std::uint64_t hops = 0;  // frames that left a NIC or a switch port
   std::uint64_t trims = 0, marks = 0, drops = 0, losses = 0;
   std::uint64_t qps = 0;
+  std::uint64_t repeats = 0;    // repairs of what was only late
   Distribution qp_losses;       // per QP that sent: packets that it inferred to be lost, trims not among them
   Distribution qp_repairs;      // and packets that it sent again
   double trims_per_packet = 0;  // useful ones: data packets less repairs

@@ -57,6 +57,7 @@ void write_json(const Summary& s, JsonWriter& json) {
       .field("fairness", s.flow_fairness);
   json.field("data_packets", s.packets.data_packets)
       .field("repairs", s.packets.repairs)
+      .field("repeats", s.repeats)
       .field("packets", s.packets.packets);
   json.field("hops", s.hops).field("trims", s.trims).field("trims_per_useful_packet", s.trims_per_packet);
   json.field("marks", s.marks).field("drops", s.drops).field("losses", s.losses).field("qps", s.qps);

@@ -99,6 +99,7 @@ void write_totals(JsonWriter& json, const DeviceFacts& d) {
   const QpTotals& t = d.totals;
   json.begin_object().field("device", d.name).field("tx_packets", t.tx_packets).field("tx_bytes", t.tx_bytes);
   json.field("rx_packets", t.rx_packets).field("rx_bytes", t.rx_bytes).field("repairs", t.repairs);
+  json.field("repeats", t.repeats);
   json.field("timeouts", t.timeouts).field("probes", t.probes).field("duplicates", t.duplicates);
   json.field("trims", t.trims).field("marks", t.marks).field("refused", t.refused);
   json.field("failed_qps", t.failed_qps).end_object();
@@ -115,13 +116,19 @@ int show_counters(const CtlOptions& options) {
       write_totals(json, d);
       continue;
     }
-    const std::pair<const char*, std::uint64_t> rows[] = {
-        {"packets sent", t.tx_packets}, {"bytes sent", t.tx_bytes},
-        {"repairs", t.repairs},         {"timeouts", t.timeouts},
-        {"probes", t.probes},           {"packets received", t.rx_packets},
-        {"bytes received", t.rx_bytes}, {"duplicates", t.duplicates},
-        {"trimmed", t.trims},           {"marked (ECN)", t.marks},
-        {"refused", t.refused},         {"queue pairs that failed", t.failed_qps}};
+    const std::pair<const char*, std::uint64_t> rows[] = {{"packets sent", t.tx_packets},
+                                                          {"bytes sent", t.tx_bytes},
+                                                          {"repairs", t.repairs},
+                                                          {"of them only late", t.repeats},
+                                                          {"timeouts", t.timeouts},
+                                                          {"probes", t.probes},
+                                                          {"packets received", t.rx_packets},
+                                                          {"bytes received", t.rx_bytes},
+                                                          {"duplicates", t.duplicates},
+                                                          {"trimmed", t.trims},
+                                                          {"marked (ECN)", t.marks},
+                                                          {"refused", t.refused},
+                                                          {"queue pairs that failed", t.failed_qps}};
     std::printf("%s\n", d.name.c_str());
     for (const auto& [name, value] : rows) std::printf("  %-24s %16" PRIu64 "\n", name, value);
   }

@@ -135,8 +135,9 @@ void TopNode::take(const node::Snapshot& s, TopPicture& p) {
   }
   p.more_qps = qps > p.qps.size() ? qps - p.qps.size() : 0;
   p.summary = {text_of("%zu devices   %zu processes   %zu queue pairs   repairs %" PRIu64
-                       "   timeouts %" PRIu64 "   failed QPs %" PRIu64,
-                       s.devices.size(), s.processes.size(), qps, sum.repairs, sum.timeouts, sum.failed_qps)};
+                       "   repeats %" PRIu64 "   timeouts %" PRIu64 "   failed QPs %" PRIu64,
+                       s.devices.size(), s.processes.size(), qps, sum.repairs, sum.repeats, sum.timeouts,
+                       sum.failed_qps)};
 }
 
 // QPs without a profile raise no events: that paths were given up is seen in their counts. Of a number that
