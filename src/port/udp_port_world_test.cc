@@ -1,5 +1,9 @@
 // A UdpPort and the world around it: peers that are not there, strangers, links, aliases, the kernel's
 // routes.
+#include <sys/resource.h>
+
+#include <fstream>
+
 #include "port/udp_port_test_support.h"
 
 namespace mrc::port {
@@ -46,6 +50,30 @@ TEST_P(UdpPortTest, SharesASourcePortWithOtherSendersButNotWithStrangers) {
     auto other = opened({.local = left_address_, .udp_port = 4792});
     EXPECT_EQ(other->prepare_source_port(50006), 0);
   });
+}
+
+TEST_P(UdpPortTest, OpensItsSocketsWithoutAGrowingTableOfDescriptors) {
+  const auto table = [] {
+    std::ifstream status("/proc/thread-self/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("FDSize:")) return std::stoul(line.substr(7));
+    }
+    return 0ul;
+  };
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  if (limit.rlim_cur < 8192) GTEST_SKIP() << "the table is as large as it may be";
+  std::vector<std::unique_ptr<UdpPort>> ports;
+  for (std::uint16_t i = 0; i < 3; ++i)
+    ports.push_back(open_left({.local = left_address_, .udp_port = static_cast<std::uint16_t>(4800 + i)}));
+  const auto before = table();
+  for (const auto& port : ports) {
+    sandbox_->left([&] {
+      for (std::uint16_t i = 0; i < 900; ++i) ASSERT_EQ(port->prepare_source_port(51000 + i), 0);
+    });
+  }
+  EXPECT_EQ(table(), before);
+  EXPECT_GE(before, 2700u);
 }
 
 // MRC-PORT-005

@@ -47,6 +47,7 @@ struct UdpSender::Message {
 UdpSender::UdpSender(Options options)
     : options_(std::move(options)),
       v4_(options_.sockets.local.is_v4()),
+      room_(options_.sockets.limit + options_.connected),
       sockets_(options_.sockets),
       connected_({.local = options_.sockets.local,
                   .interface = options_.sockets.interface,

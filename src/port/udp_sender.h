@@ -9,6 +9,7 @@
 #include <span>
 
 #include "port/connected_sockets.h"
+#include "port/descriptor_room.h"
 #include "port/port.h"
 #include "port/send_sockets.h"
 
@@ -53,6 +54,7 @@ class UdpSender {
 
   Options options_;
   bool v4_;
+  DescriptorRoom room_;
   SendSockets sockets_;
   ConnectedSockets connected_;
   int blocked_fd_ = -1;
