@@ -78,7 +78,9 @@ TEST(LabIncast, TrimsAndLeavesTheVictimAlone) {
     outcome = compare_with_victim(*result);
     unfair += outcome == Comparison::unfair;
   }
-  if (outcome != Comparison::fair) EXPECT_EQ(unfair, 0) << "the victim shares the fate of the incast";
+  if (outcome != Comparison::fair) {
+    EXPECT_EQ(unfair, 0) << "the victim shares the fate of the incast";
+  }
   if (outcome != Comparison::fair && unfair == 0)
     std::printf("NOT COMPARED: in no attempt did the incast fill its port of %lu bits per second\n", kRate);
   const auto t0 = counters_of(lab, "p0.t0.1");
