@@ -46,7 +46,7 @@ bool Daemon::on(Session& s, std::uint32_t id, Hello& m) {
            "this mrcd speaks another version of the protocol: update both to the same release");
     return true;
   }
-  if (m.network != 0 && m.network != network_of(s.socket.fd())) {
+  if (m.network != 0 && m.network != own_network()) {
     answer(s, id, EXDEV, "this mrcd serves another network namespace: start one in yours");
     return true;
   }

@@ -146,4 +146,9 @@ std::uint64_t network_of(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) == 0 ? cookie : 0;
 }
 
+std::uint64_t own_network() {
+  const port::Fd own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return network_of(own.get());
+}
+
 }  // namespace mrc::node

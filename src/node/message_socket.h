@@ -64,7 +64,9 @@ Result<LocalAddress> local_address(const std::string& path);
 /// Connects. ENOENT, ECONNREFUSED: nobody is there. EPERM: who listens is neither root nor this user.
 Result<port::Fd> connect_daemon(const std::string& path);
 
-/// The network namespace of this process, as sockets know it; 0 where the kernel doesn't say.
+/// The network namespace that a socket was made in; 0 where the kernel doesn't say. What accept() returns was
+/// made where the peer is.
 std::uint64_t network_of(int socket);
+std::uint64_t own_network();
 
 }  // namespace mrc::node

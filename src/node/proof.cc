@@ -56,8 +56,7 @@ Result<port::Fd> make_proof(const Challenge& challenge) {
 // MRC-NODE-002: only CAP_NET_ADMIN over mrcd's own network namespace counts; a namespace of one's own gives
 // none.
 bool proves(int socket, const Challenge& challenge) {
-  const port::Fd own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const std::uint64_t network = network_of(own.get());
+  const std::uint64_t network = own_network();
   return network != 0 && network_of(socket) == network && has_size(socket, SO_RCVBUF, challenge.receive) &&
          has_size(socket, SO_SNDBUF, challenge.send);
 }

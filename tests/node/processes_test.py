@@ -32,6 +32,14 @@ class Node(NodeCase):
         self.ctl("profiles", "delete", "ev", "1")
         self.assertNotIn(("ev", 1), self.profiles())
 
+    def test_another_network_namespace_is_another_node(self):  # interfaces and addresses are others there
+        elsewhere = ("unshare", "--net")
+        self.assertIn("serves another network namespace", self.ctl("snapshot", wrong=True, prefix=elsewhere))
+        said = subprocess.run([*elsewhere, "sh", "-c", f"ip link set lo up && exec {MRC} perf --local --seconds 0.1"],
+                              env={**self.environment, "MRC_DEVICES": "lo/127.0.0.1"}, capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(said.returncode, 0, said.stderr)  # it works alone
+        self.assertEqual(self.json("snapshot")["devices"][0]["totals"]["tx_packets"], 0)
+
     def test_qp_numbers_of_processes_do_not_meet(self):
         applications = [self.start_application() for _ in range(3)]
         processes = {p["pid"]: p for p in self.json("snapshot")["processes"]}
