@@ -31,7 +31,7 @@ static void check(int error) {
 }
 
 static struct ibv_context* open_first_device(void) {
-  struct ibv_device** list = need(ibv_get_device_list(NULL), "no devices");
+  struct ibv_device** list = need(ibv_get_device_list(NULL), "no devices: run me under mrc exec");
   struct ibv_context* verbs =
       need(ibv_open_device(need(list[0], "no device: run me under mrc exec")), "open");
   ibv_free_device_list(list);

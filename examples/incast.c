@@ -78,7 +78,7 @@ static void write_all(struct mrc_qp** qps, int count, struct mrc_cq* cq, const s
 
 int main(int argc, char** argv) {
   const int sends = argc >= 4;
-  struct ibv_device** list = need(ibv_get_device_list(NULL), "no devices");
+  struct ibv_device** list = need(ibv_get_device_list(NULL), "no devices: run me under mrc exec");
   struct ibv_context* verbs =
       need(ibv_open_device(need(list[0], "no device: run me under mrc exec")), "open");
   ibv_free_device_list(list);

@@ -88,7 +88,7 @@ static void transfer(struct mrc_qp* qp, struct mrc_cq* cq, const struct ibv_mr* 
 }
 
 int main(int argc, char** argv) {
-  struct ibv_device** list = need(ibv_get_device_list(NULL), "no devices");
+  struct ibv_device** list = need(ibv_get_device_list(NULL), "no devices: run me under mrc exec");
   struct ibv_context* verbs =
       need(ibv_open_device(need(list[0], "no device: run me under mrc exec")), "open");
   ibv_free_device_list(list);

@@ -57,6 +57,9 @@ int run(const Options& options) {
     std::fprintf(stderr, "mrc exec: there is no %s: build or install OpenMRC whole\n", library.c_str());
     return 1;
   }
+  // Installed, libmrc is one folder up: in /usr the loader finds it, in any other prefix it would not.
+  const fs::path above = folder.parent_path();
+  if (above != "/usr/lib" && fs::exists(above / "libmrc.so.1")) put_first("LD_LIBRARY_PATH", above, ':');
   put_first("LD_LIBRARY_PATH", folder, ':');
   if (options.preload) put_first("LD_PRELOAD", library, ':');
   set_if_given("MRC_DEVICES", options.devices);
