@@ -38,6 +38,20 @@ TEST(Commands, EveryNounHelpsWithAnExample) {
   EXPECT_TRUE(is_readable(run_mrc({"conform", "run", "--help"}).out));  // defaults that are bytes
 }
 
+TEST(Commands, NounsAreInOrder) {
+  const std::string help = run_mrc({"help"}).out;
+  EXPECT_LT(help.find("\n  storm "), help.find("\n  switch "));
+  EXPECT_LT(help.find("\n  switch "), help.find("\n  top "));
+}
+
+TEST(Commands, OptionsSayWhatTheyTakeInPlainWords) {
+  const std::string perf = run_mrc({"perf", "--help"}).out;
+  for (const char* words :
+       {"--depth 1..16384", "--seconds 0.01..86400", "--mtu {256,512,1024,2048,4096}", "--no-icrc "})
+    EXPECT_NE(perf.find(words), std::string::npos) << words << " in " << perf;
+  EXPECT_NE(run_mrc({"lab", "up", "--help"}).out.find("planes, one NIC port each (1)"), std::string::npos);
+}
+
 TEST(Commands, UnknownNounIsAUsageError) {
   const Outcome outcome = run_mrc({"frobnicate"});
   EXPECT_EQ(outcome.status, 2);
@@ -46,6 +60,7 @@ TEST(Commands, UnknownNounIsAUsageError) {
 
 TEST(Version, SaysTheVersionInBothForms) {
   EXPECT_EQ(run_mrc({"version"}).out.rfind("mrc ", 0), 0u);
+  EXPECT_EQ(run_mrc({"--version"}).out.rfind("mrc ", 0), 0u);
   EXPECT_EQ(run_mrc({"version", "--json"}).out.rfind("{\"version\":\"", 0), 0u);
 }
 

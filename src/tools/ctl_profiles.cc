@@ -18,14 +18,19 @@ struct ProfileOptions {
   std::uint64_t id = 0;
 };
 
-/// What needs a device, told by name or the only one there is.
+/// What needs a device, told by name or the only one of its name: where processes have others beside it, it
+/// is mrcd's own that is meant.
 Result<node::DaemonClient> ask_device(const CtlOptions& options, const std::string& name) {
   if (!name.empty()) return ctl_connect(options, name);
   auto client = ctl_connect(options);
   if (!client) return client;
   const auto snapshot = client->snapshot(false);
   if (!snapshot) return snapshot.error();
-  if (snapshot->devices.size() != 1) return Error{EINVAL, "say --device: `mrc ctl devices` lists them"};
+  for (const node::DeviceFacts& device : snapshot->devices)
+    if (device.name != snapshot->devices[0].name)
+      return Error{EINVAL, "say --device: `mrc ctl devices` lists them"};
+  if (snapshot->devices.empty())
+    return Error{ENODEV, "mrcd has no device: start it with --devices, or the program whose device you want"};
   return ctl_connect(options, snapshot->devices[0].name);
 }
 

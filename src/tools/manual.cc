@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tools/commands.h"
+#include "tools/plain_help.h"
 
 namespace mrc::tools {
 namespace {
@@ -45,7 +46,7 @@ void write_options(const CLI::App& app, std::ostream& out) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name(option->get_positional(), true);
     out << ".TP\n.B " << roff(name) << "\n";
-    const std::string type = option->get_type_size() > 0 ? option->get_type_name() : "";
+    const std::string type = option->get_type_size() > 0 ? plain_type(option->get_type_name()) : "";
     if (!type.empty()) out << ".RI ( " << roff(type) << " )\n";
     out << roff(option->get_description()) << "\n";
   }

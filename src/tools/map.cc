@@ -19,7 +19,7 @@ struct MapOptions {
   double seconds = 3;
   bool watch = false, json = false, links = false;
   map::Settings settings;
-  double period_ms = 25;
+  double period_ms = static_cast<double>(map::Settings{}.period.count()) * 1e-6;
 };
 
 int failed(const Error& error) {

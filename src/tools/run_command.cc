@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "tools/commands.h"
+#include "tools/plain_help.h"
 
 namespace mrc::tools {
 namespace {
@@ -21,7 +23,10 @@ struct Described {
 
 std::vector<Described> describe_all(CLI::App& mrc) {
   std::vector<Described> described;
-  for (const Command& command : kCommands) {
+  std::vector<Command> commands(std::begin(kCommands), std::end(kCommands));
+  std::sort(commands.begin(), commands.end(),
+            [](const Command& a, const Command& b) { return std::string_view(a.noun) < b.noun; });
+  for (const Command& command : commands) {
     CLI::App* app = mrc.add_subcommand(command.noun, command.summary);
     described.push_back({app, command.describe(*app)});
     app->footer(app->get_footer() + "\n");
@@ -54,12 +59,14 @@ int run_parsed(const std::vector<Described>& nouns) {
 int run_command(int argc, const char* const* argv) {
   CLI::App mrc{"MRC (Multipath Reliable Connection) in software", "mrc"};
   mrc.require_subcommand(1);
+  mrc.formatter(std::make_shared<PlainHelp>());
+  mrc.set_version_flag("--version", "mrc " MRC_VERSION);
   mrc.footer(
       "`mrc NOUN --help` explains one of them.\n"
       "Exit status: 0 done, 1 failed (a sentence on standard error says what to do), 2 wrong usage.\n"
       "Example: mrc pair --loss 0.01\n");
   const std::vector<Described> nouns = describe_all(mrc);
-  if (argc == 1) {
+  if (argc == 1 || (argc == 2 && std::string_view(argv[1]) == "help")) {
     std::fputs(mrc.help().c_str(), stdout);
     return 0;
   }

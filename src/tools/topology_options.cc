@@ -52,17 +52,26 @@ std::shared_ptr<TopologyOptions> add_topology_options(CLI::App& app) {
   const char* group = "Fabric";
   app.add_option("-f,--file", o->file, "TOML file with a [topology] table; flags below override it")
       ->group(group);
-  app.add_option("--planes", o->planes, "planes, one NIC port each")->group(group);
-  app.add_option("--tiers", o->tiers, "1, 2 or 3")->group(group);
-  app.add_option("--pods", o->pods, "pods, with 3 tiers")->group(group);
-  app.add_option("--t0", o->t0, "T0 switches per pod and plane")->group(group);
-  app.add_option("--t1", o->t1, "T1 switches per pod and plane: uplinks of a T0")->group(group);
-  app.add_option("--t2", o->t2, "uplinks of a T1, with 3 tiers")->group(group);
-  app.add_option("--hosts-per-t0", o->hosts_per_t0, "downlinks of a T0")->group(group);
-  app.add_option("--hosts", o->hosts, "hosts, when fewer than downlinks")->group(group);
-  app.add_option("--radix", o->radix, "ports of a switch: checked when given")->group(group);
-  app.add_option("--rate", o->rate, "rate of every link, such as 100G")->group(group);
-  app.add_option("--delay", o->delay, "delay of every link, such as 500ns")->group(group);
+  const topo::Spec plain;
+  const auto count = [&](const char* name, std::optional<std::uint32_t>& out, const std::string& what,
+                         std::uint32_t otherwise) {
+    app.add_option(name, out, what + (otherwise > 0 ? " (" + std::to_string(otherwise) + ")" : ""))
+        ->group(group);
+  };
+  count("--planes", o->planes, "planes, one NIC port each", plain.planes);
+  count("--tiers", o->tiers, "1, 2 or 3", plain.tiers);
+  count("--pods", o->pods, "pods, with 3 tiers", plain.pods);
+  count("--t0", o->t0, "T0 switches per pod and plane", plain.t0);
+  count("--t1", o->t1, "T1 switches per pod and plane: uplinks of a T0", plain.t1);
+  count("--t2", o->t2, "uplinks of a T1, with 3 tiers", plain.t2);
+  count("--hosts-per-t0", o->hosts_per_t0, "downlinks of a T0", plain.hosts_per_t0);
+  count("--hosts", o->hosts, "hosts, when fewer than downlinks", plain.hosts);
+  count("--radix", o->radix, "ports of a switch: checked when given", plain.radix);
+  app.add_option("--rate", o->rate,
+                 "rate of every link (" + topo::rate_text(plain.host_link.bits_per_second) + ")")
+      ->group(group);
+  app.add_option("--delay", o->delay, "delay of every link (" + topo::delay_text(plain.host_link.delay) + ")")
+      ->group(group);
   return o;
 }
 
