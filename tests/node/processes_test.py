@@ -40,6 +40,14 @@ class Node(NodeCase):
         self.assertEqual(said.returncode, 0, said.stderr)  # it works alone
         self.assertEqual(self.json("snapshot")["devices"][0]["totals"]["tx_packets"], 0)
 
+    def test_a_process_with_a_device_of_its_own_is_in_no_controllers_way(self):
+        self.create_profiles()
+        application = self.start_application(MRC_DEVICES="lo/127.0.0.2")
+        self.assertEqual([d["name"] for d in self.json("devices")], ["mrc0", "mrc0"])
+        self.assertIn("13", self.ctl("profiles", "show", "ev", "1"))  # of mrcd's own, without --device
+        self.more_writes(application)
+        self.end(application)
+
     def test_qp_numbers_of_processes_do_not_meet(self):
         applications = [self.start_application() for _ in range(3)]
         processes = {p["pid"]: p for p in self.json("snapshot")["processes"]}
