@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -208,7 +209,7 @@ Result<ProfileFile> parse_profiles(const std::string& text, bool toml) {
 
 Result<ProfileFile> read_profile_file(const std::string& path) {
   std::ifstream in(path);
-  if (!in) return Error{ENOENT, "can't read " + path};
+  if (!in) return Error{errno, "can't read " + path + ": " + std::strerror(errno)};
   std::ostringstream text;
   text << in.rdbuf();
   auto file = parse_profiles(text.str(), !path.ends_with(".json"));
