@@ -142,7 +142,7 @@ Run exec_verb(CLI::App& app) {
   auto o = std::make_shared<Command>();
   app.add_option("node", o->node, "a host or a switch, such as h0")->required();
   app.add_option("command", o->words, "the program and its arguments, after --")->required();
-  app.footer("Example: mrc lab exec h0 -- ping -c 1 fd4d:5243:0:1::1");
+  app.footer("Example: mrc lab exec h0 -- ip -6 address");
   return on_lab(app, [o](lab::Lab& lab) {
     if (o->words.front() == "--") o->words.erase(o->words.begin());
     if (o->words.empty()) return lab_failed({EINVAL, "exec needs a program after --"});
