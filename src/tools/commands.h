@@ -30,7 +30,7 @@ using Run = std::function<int()>;
   X(pair, "two endpoints over a bad network, in virtual time") \
   X(perf, "bandwidth, latency and message rate of writes between two hosts") \
   X(sim, "a fabric of any size with its NICs and traffic, in simulated time") \
-  X(storm, "seeded worlds of trouble for two engines, judged by oracles") \
+  X(storm, "seeded worlds of trouble, for two engines or a fabric, judged by oracles") \
   X(top, "devices, ports, planes and queue pairs, live in a terminal") \
   X(topo, "a fabric as numbers: describe, check, draw, emit") \
   X(version, "what this build is") \
