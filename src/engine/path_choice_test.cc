@@ -198,6 +198,40 @@ TEST_F(PathSetTest, AnswersLeaveEvenIfNoPlaneAnswered) {
   EXPECT_TRUE(p.choose_control(kAll));
 }
 
+// MRC-EV-010: a plane that packets come by is the better guess, but its way back may be the dead one.
+TEST_F(PathSetTest, WhereNothingIsHeardMostAnswersLeaveByThePlaneThatPacketsComeFrom) {
+  const auto t = table(2, 1);
+  PathSet p(t, {}, 1, quiet);
+  for (int i = 0; i < 2; ++i) {
+    p.ask_reverse(10us);
+    ASSERT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
+    now += 1ms;
+    p.handle_timeout(now);
+  }
+  for (int ms = 0; ms < 2; ++ms) p.note_arrival(now + ms * 1ms, PortId(2));
+  ASSERT_TRUE(p.is_torn());
+  std::map<int, int> by_port;
+  for (int i = 0; i < 1000; ++i) ++by_port[p.path(*p.choose_control(kAll)).port.value];
+  EXPECT_GT(by_port[2], 700);
+  EXPECT_GT(by_port[1], 100);
+}
+
+// MRC-EV-011: what one question found may be the fault of another plane, so it is asked again.
+TEST_F(PathSetTest, APlaneThatIsThoughtDeafMakesAnswersDoubtful) {
+  const auto t = table(2, 1);
+  PathSet p(t, {}, 1, quiet);
+  for (int port = 1; port <= 2; ++port) p.note_arrival(now, PortId(static_cast<std::uint8_t>(port)));
+  EXPECT_FALSE(p.doubts_answers());
+  p.ask_reverse(10us);
+  const auto probe = p.poll_probe(now, kAll, TxOrder(1));
+  ASSERT_TRUE(probe);
+  p.handle_timeout(now + 1ms);
+  EXPECT_FALSE(p.is_torn()) << "the other one is heard";
+  EXPECT_TRUE(p.doubts_answers());
+  p.note_works(probe->slot);
+  EXPECT_FALSE(p.doubts_answers());
+}
+
 // MRC-EV-013
 TEST_F(PathSetTest, AnEvThatOwesItsFirstAnswerIsPassedOverWhenLaterPacketsOfOthersWereAnswered) {
   const auto t = table(1, 4);

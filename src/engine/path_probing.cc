@@ -87,6 +87,17 @@ void PathSet::ask_ahead(Duration patience) {
   }
 }
 
+/// A plane of these has an EV that may yet answer: the plane is not deaf, and the EV not being asked.
+bool PathSet::hears_unasked(PortMask planes) const {
+  for (int p = 0; p < rotation_.planes(); ++p) {
+    if (!planes.has(rotation_.port_of(p)) || deaf_.has(rotation_.port_of(p))) continue;
+    for (const std::uint16_t s : rotation_.in_rotation(p)) {
+      if (!slots_[s].held) return true;
+    }
+  }
+  return false;
+}
+
 void PathSet::ask_anyone(Time now, Duration patience) {
   PendingProbe& p = probes_[kSharedProbes];
   if (p.open()) return;
@@ -94,7 +105,7 @@ void PathSet::ask_anyone(Time now, Duration patience) {
   const PortMask talk = talking(usable_ports());
   // All that talk were asked in vain: then every other plane has its turn, although it is thought quiet, or
   // its EV suspected. Else a dead plane could be asked for ever beside a living one.
-  const bool in_vain = (talk.bits() & ~deaf_.bits()) == 0;
+  const bool in_vain = !hears_unasked(talk);
   const bool fit =
       in_vain ? slot.serves() : slot.state() == EvState::good && !slot.held && talk.has(path(freshest_).port);
   const auto s = fit ? std::optional(freshest_) : choose(now, usable_ports());

@@ -239,5 +239,23 @@ TEST_F(PathSetTest, WhoGetsNoAnswerAsksOnAnotherPlane) {
   EXPECT_EQ(asked.size(), 4u);
 }
 
+// MRC-EV-010: one EV per plane. The living one is suspected, because its answers came by the dead one.
+TEST_F(PathSetTest, WhoAsksTheOnlyPlaneLeftInVainAsksTheSuspectToo) {
+  const auto t = table(2, 1);
+  PathSet p(t, {}, 1, quiet);
+  ASSERT_TRUE(p.suspect(EvSlot(1), 10us));
+  ASSERT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
+  std::set<int> asked;
+  for (int i = 0; i < 4; ++i) {
+    p.ask_anyone(now, 10us);
+    const auto probe = p.poll_probe(now, kAll, TxOrder(1));
+    ASSERT_TRUE(probe);
+    asked.insert(probe->slot.value);
+    now += 1ms;
+    p.handle_timeout(now);
+  }
+  EXPECT_EQ(asked, (std::set<int>{0, 1}));
+}
+
 }  // namespace
 }  // namespace mrc::engine

@@ -161,8 +161,10 @@ std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
                                  : torn           ? open | arrived()
                                  : !heard.empty() ? heard
                                                   : open);
-  // Long turns: the peer's EV returns after several answers in a row.
-  with_last = with_last || (torn && prng_.below(kTornTurn) != 0);
+  // Long turns: the peer's EV returns after several answers in a row. Short ones by a plane that nothing
+  // comes by: where both speak rarely, eight answers into a dead plane are a millisecond.
+  const std::uint32_t turn = arrived().has(rotation_.port_of(control_turn_)) ? kTornTurn : kTornShortTurn;
+  with_last = with_last || (torn && prng_.below(turn) != 0);
   if (with_last && ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
   for (int i = 0; i < rotation_.planes(); ++i) {
     control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());

@@ -46,8 +46,12 @@ class PathSet {
   /// `with_last`: it leaves together with the last one, and takes the same way if that is still open.
   std::optional<EvSlot> choose_control(PortMask room, bool with_last = false);
   /// Something came in of late, but by no plane that is heard: the one that comes through may be the deaf
-  /// one, or the one given up, whose answers the peer sends by a way that is dead. Then all take turns.
+  /// one, or the one given up, whose answers the peer sends by a way that is dead. Then all take turns, those
+  /// that something comes by the longer ones.
   bool is_torn() const { return !arrived().empty() && (heard() & arrived()).empty(); }
+  /// Answers may not get through: torn, or a plane is thought deaf. It may be another that is dead, by which
+  /// the peer answered, and by which all answers leave since.
+  bool doubts_answers() const { return is_torn() || !(deaf_ & in_service()).empty(); }
   /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
   std::optional<EvSlot> find(Ev echoed) const;
   const Path& path(EvSlot s) const { return table_[s.value]; }
@@ -144,9 +148,9 @@ class PathSet {
 
  private:
   static constexpr int kArrivals = 64;
-  static constexpr std::uint32_t kTornTurn = 8;  // answers by one plane in a row, on average
-  static constexpr int kArrivalAges = 2;         // or so many times as long as a probe may take
-  static constexpr int kCoarse = 14;             // 16 us: 16 bits of it last a second
+  static constexpr std::uint32_t kTornTurn = 8, kTornShortTurn = 2;  // answers in a row, on average
+  static constexpr int kArrivalAges = 2;  // or so many times as long as a probe may take
+  static constexpr int kCoarse = 14;      // 16 us: 16 bits of it last a second
   static constexpr std::uint16_t kNoEv = 0xFFFF;
   static constexpr std::uint32_t kQuarters = 4;  // of a packet
   enum class Revival : std::uint8_t { none, resting, asking, waiting };
@@ -204,6 +208,7 @@ class PathSet {
   std::optional<Answer> on_revival_answer(Time now, std::uint16_t id);
   PendingProbe* free_probe();
   PortMask talking(PortMask open) const;
+  bool hears_unasked(PortMask planes) const;
   PortMask in_service() const;
   PortMask heard() const;
   PortMask arrived() const { return (arrivals_ | arrivals_before_) & usable_ports(); }

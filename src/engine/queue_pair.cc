@@ -78,7 +78,7 @@ Verdict QueuePair::dispatch(Time now, const wire::Packet& packet, const wire::En
   if (const auto* probe = std::get_if<wire::Probe>(&packet.body)) {
     responder_.on_probe(now, *probe, envelope);
     // No data comes, so nothing else would ask whether our answers get through.
-    if (state_ == QpState::rts && paths_.is_torn()) requestor_.note_receiving(now);
+    if (state_ == QpState::rts && paths_.doubts_answers()) requestor_.note_receiving(now, paths_.is_torn());
     return Verdict::ok;
   }
   if (state_ != QpState::rts) return Verdict::wrong_state;  // what follows answers things that we sent

@@ -70,7 +70,8 @@ class Requestor {
   void flush() { queue_.fail(WorkStatus::flushed); }
 
   /// Data arrived: while we send nothing ourselves, ask once per round trip whether answers get through.
-  void note_receiving(Time now);
+  /// `torn`: a question arrived, however seldom, and nothing that is heard comes in.
+  void note_receiving(Time now, bool torn = false);
 
   /// Timeout and retries from now on; the retries that were spent stay spent.
   void set_retries(const RequestorSettings& settings) {

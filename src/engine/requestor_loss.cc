@@ -152,12 +152,12 @@ void Requestor::doubt_ev(Time now, EvSlot s) {
   if (s.value < paths_.size() && paths_.doubt_ev(s, patience(s))) paths_.ask_anyone(now, patience(s));
 }
 
-void Requestor::note_receiving(Time now) {
+void Requestor::note_receiving(Time now, bool torn) {
   is_new_ = false;
   if (queue_.awaiting()) return;
   // A trickle asks less often than once per round trip: in an incast of hundreds, the answers of a question
   // per packet would take percents of the very port that everybody waits for.
-  const bool trickle = ++heard_since_asked_ < settings_.reverse_probe_packets;
+  const bool trickle = !torn && ++heard_since_asked_ < settings_.reverse_probe_packets;
   const Duration every = clock_.longest() * (trickle ? settings_.reverse_probe_trickle : 1);
   if (asked_reverse_ && asked_reverse_at_.age(now) < every) return;
   heard_since_asked_ = 0;

@@ -23,6 +23,15 @@ TEST(FaultStorm, NothingFailsOrStandsAsLongAsOnePlaneWorks) {
     EXPECT_EQ(run_fault_storm(seed).broken, "") << "replay: mrc storm --fabric --seeds " << seed;
 }
 
+/// Worlds that once broke a promise.
+TEST(FaultStorm, OldWoundsStayHealed) {
+  for (const std::uint64_t seed : {
+           10990, 12218,  // a plane was thought deaf, all answers left by a dead way, and nobody asked again
+       }) {
+    EXPECT_EQ(run_fault_storm(seed).broken, "") << "replay: mrc storm --fabric --seeds " << seed;
+  }
+}
+
 TEST(FaultStorm, IsTheSameOnAnyNumberOfThreads) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
     EXPECT_EQ(run_fault_storm(seed).trace, run_fault_storm(seed, {.threads = 3}).trace) << seed;

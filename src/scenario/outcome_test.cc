@@ -157,7 +157,8 @@ TEST(Outcome, AQpSurvivesAsLongAsOnePlaneWorks) {
   for (const Case& c : {Case{10, 1, 4, "permutation", "1MB", "black_hole", "p1.t0.0", "16us"},
                         Case{120, 1, 4, "all_to_all", "1MB", "down", "p1.t1.0", "8us"},
                         Case{250, 2, 2, "all_to_all", "1MB", "black_hole", "h0.p1", "5us"},
-                        Case{400, 4, 2, "tree_allreduce", "1MB", "down", "p1.t0.0", "32us"}}) {
+                        Case{400, 4, 2, "tree_allreduce", "1MB", "down", "p1.t0.0", "32us"},
+                        Case{674, 1, 4, "all_to_all", "1MB", "black_hole", "h0.p1", "10us"}}) {
     const Ran ran =
         run_text("seed = " + std::to_string(c.seed) + "\n[topology]\nplanes = 2\nt0 = 2\nt1 = " +
                  std::to_string(c.t1) + "\nhosts_per_t0 = " + std::to_string(c.hosts_per_t0) +
