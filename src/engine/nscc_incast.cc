@@ -24,10 +24,12 @@ double octaves(double ratio) {
 }  // namespace
 
 /// The port is full: whatever of this flight is not trimmed is just what fits, so the window becomes that.
+/// The flight is at least what was trimmed: packets that were taken for lost and arrived all the same have
+/// left it twice, and a window of nothing would be paced for a hundred round trips.
 void Nscc::keep_survivors(Time now, std::uint32_t bytes) {
   const bool same_flight = covered(bytes);
   if (!same_flight) {
-    to_ignore_ = static_cast<std::uint64_t>(std::max<std::int64_t>(in_flight_, 0));
+    to_ignore_ = static_cast<std::uint64_t>(std::max<std::int64_t>(in_flight_, bytes));
     set_window(std::min(cwnd_, static_cast<double>(to_ignore_)));
     increase_ = 0;
   }

@@ -266,5 +266,19 @@ TEST(NoCongestionControl, CountsTheFlightAndNeverStops) {
   EXPECT_EQ(cc.in_flight(), 0);
 }
 
+// MRC-CC-013: what was taken for lost and arrived all the same has left flight twice.
+TEST(Incast, ATrimIsAtLeastItsOwnFlight) {
+  for (const bool last_hop : {false, true}) {
+    Sender s(ours());
+    s.send(20);
+    for (int i = 0; i < 10; ++i) s.cc.on_loss(s.now, kMtu);
+    s.sack(19 * kMtu, 1us);
+    s.send();
+    ASSERT_LE(s.cc.in_flight(), 0);
+    s.trim(1, last_hop);
+    EXPECT_GE(s.cc.share(), kMtu / 2) << "last hop " << last_hop;
+  }
+}
+
 }  // namespace
 }  // namespace mrc::engine::testing

@@ -43,7 +43,7 @@ void Nscc::on_trim(Time now, std::uint32_t bytes, bool last_hop) {
     incast_ = incast_ || last_hop;
     if (incast_) return keep_survivors(now, bytes);
     // Window that was never filled is no evidence that it fits; a start would only repeat the storm with it.
-    set_window(std::min(cwnd_, static_cast<double>(std::max<std::int64_t>(in_flight_, 0))));
+    set_window(std::min(cwnd_, static_cast<double>(std::max<std::int64_t>(in_flight_, bytes))));
   }
   in_flight_ -= bytes;
   if (covered(bytes) && config_.qa_covers_flight) return;
