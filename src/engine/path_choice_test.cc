@@ -189,12 +189,7 @@ TEST_F(PathSetTest, PacketsByAPortThatIsNoPlaneOfThisQpDoNotDirectItsAnswers) {
 TEST_F(PathSetTest, AnswersLeaveEvenIfNoPlaneAnswered) {
   const auto t = table(2, 2);
   PathSet p(t, {}, 1, quiet);
-  for (int i = 0; i < 2; ++i) {
-    p.ask_reverse(10us);
-    ASSERT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
-    now += 1ms;
-    p.handle_timeout(now);
-  }
+  for (int plane = 0; plane < 2; ++plane) ask_in_vain(p);
   EXPECT_TRUE(p.choose_control(kAll));
 }
 
@@ -202,12 +197,7 @@ TEST_F(PathSetTest, AnswersLeaveEvenIfNoPlaneAnswered) {
 TEST_F(PathSetTest, WhereNothingIsHeardMostAnswersLeaveByThePlaneThatPacketsComeFrom) {
   const auto t = table(2, 1);
   PathSet p(t, {}, 1, quiet);
-  for (int i = 0; i < 2; ++i) {
-    p.ask_reverse(10us);
-    ASSERT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
-    now += 1ms;
-    p.handle_timeout(now);
-  }
+  for (int plane = 0; plane < 2; ++plane) ask_in_vain(p);
   for (int ms = 0; ms < 2; ++ms) p.note_arrival(now + ms * 1ms, PortId(2));
   ASSERT_TRUE(p.is_torn());
   std::map<int, int> by_port;

@@ -37,6 +37,13 @@ class PathSetTest : public ::testing::Test {
     }
     return n;
   }
+  /// The next plane is asked whether answers get through, and nobody says so.
+  void ask_in_vain(PathSet& p) {
+    p.ask_reverse(std::chrono::microseconds(10));
+    ASSERT_TRUE(p.poll_probe(now, kAll, TxOrder(1)));
+    now += std::chrono::milliseconds(1);
+    p.handle_timeout(now);
+  }
   Time now{};
   Narrator quiet{nullptr, Qpn(1)};
 };
