@@ -6,7 +6,20 @@
 namespace mrc::engine {
 namespace {
 
-using RequestorLossTest = Script;
+class RequestorLossTest : public Script {
+ protected:
+  void start_with_retries(std::uint8_t timeout, std::uint8_t linear, std::uint8_t exponential) {
+    config.requestor.timeout = timeout;
+    config.requestor.linear_retries = linear;
+    config.requestor.exponential_retries = exponential;
+    start();
+  }
+  void expect_retries_exceeded() {
+    const auto done = completions();
+    ASSERT_EQ(done.size(), 1u);
+    EXPECT_EQ(done[0].status, WorkStatus::retry_exceeded);
+  }
+};
 
 // MRC-REQ-004, MRC-REQ-005, MRC-EV-004
 TEST_F(RequestorLossTest, ANewerPacketOfTheSameEvBetraysTheLoss) {
@@ -153,10 +166,7 @@ TEST_F(SilenceTest, TimeLostToALostAnswerIsNotTakenForTheRoundTrip) {
 
 // MRC-REQ-008
 TEST_F(RequestorLossTest, RetriesAreLinearThenExponentialThenTheEnd) {
-  config.requestor.timeout = 10;
-  config.requestor.linear_retries = 2;
-  config.requestor.exponential_retries = 2;
-  start();
+  start_with_retries(10, 2, 2);
   post(64);
   std::vector<Duration> gaps;
   Time last{};
@@ -173,17 +183,12 @@ TEST_F(RequestorLossTest, RetriesAreLinearThenExponentialThenTheEnd) {
   }
   const Duration t = Duration(1024 << 10);
   EXPECT_EQ(gaps, (std::vector<Duration>{t, t, t, 2 * t, 4 * t}));
-  const auto done = completions();
-  ASSERT_EQ(done.size(), 1u);
-  EXPECT_EQ(done[0].status, WorkStatus::retry_exceeded);
+  expect_retries_exceeded();
 }
 
 // MRC-REQ-008: work that no port is left for fails in the same time as packets that nobody answers.
 TEST_F(RequestorLossTest, WorkWithoutAPortIsRetriedAndThenFails) {
-  config.requestor.timeout = 4;
-  config.requestor.linear_retries = 2;
-  config.requestor.exponential_retries = 0;
-  start();
+  start_with_retries(4, 2, 0);
   now += 1s;
   for (const std::uint8_t p : {1, 2}) qp->handle_port(now, PortId(p), false);
   EXPECT_EQ(qp->next_timeout(), kNever) << "nothing waits";
@@ -196,16 +201,11 @@ TEST_F(RequestorLossTest, WorkWithoutAPortIsRetriedAndThenFails) {
     qp->handle_timeout(now);
   }
   EXPECT_EQ(now, posted + 3 * 16384ns);
-  const auto done = completions();
-  ASSERT_EQ(done.size(), 1u);
-  EXPECT_EQ(done[0].status, WorkStatus::retry_exceeded);
+  expect_retries_exceeded();
 }
 
 TEST_F(RequestorLossTest, APortThatComesBackInTimeSavesTheWork) {
-  config.requestor.timeout = 4;
-  config.requestor.linear_retries = 2;
-  config.requestor.exponential_retries = 0;
-  start();
+  start_with_retries(4, 2, 0);
   post(64);
   for (const std::uint8_t p : {1, 2}) qp->handle_port(now, PortId(p), false);
   now = qp->next_timeout();

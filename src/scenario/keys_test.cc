@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenario/document.h"
-#include "scenario/outcome.h"
-#include "scenario/prepare.h"
+#include "scenario/scenario_test_support.h"
 
 namespace mrc::scenario {
 namespace {
@@ -20,29 +18,8 @@ hosts_per_t0 = 4
 )";
 const std::string kTraining = kFabric + "[[job]]\nkind = \"training\"\n";
 
-Result<Scenario> read(const std::string& text) {
-  const auto document = Document::parse(text, "x.toml");
-  if (!document) return document.error();
-  return document->scenario();
-}
-
-std::string refusal(const std::string& text) {
-  const auto scenario = read(text);
-  if (!scenario) return scenario.error().what;
-  const auto prepared = prepare(*scenario);
-  return prepared ? "" : prepared.error().what;
-}
-
-Outcome run_text(const std::string& text) {
-  const auto scenario = read(text);
-  EXPECT_TRUE(scenario) << scenario.error().what;
-  auto prepared = prepare(*scenario);
-  EXPECT_TRUE(prepared) << prepared.error().what;
-  return run(*scenario, *prepared, {});
-}
-
 TEST(TrainingKeys, SayWhatTheyMean) {
-  const auto s = read(kTraining + R"(tp = 2
+  const auto s = read_text(kTraining + R"(tp = 2
 pp = 3
 dp = 4
 ep = 2
@@ -96,7 +73,8 @@ TEST(TrainingKeys, NonsenseIsRefusedByName) {
 
 /// What a step of two stages, two replicas and two shards moves, of one kind of traffic.
 std::uint64_t moved(const std::string& keys) {
-  const Outcome done = run_text(kTraining + "tp = 2\npp = 2\ndp = 2\nep = 2\nmicrobatches = 2\n" + keys);
+  const Outcome done =
+      run_text(kTraining + "tp = 2\npp = 2\ndp = 2\nep = 2\nmicrobatches = 2\n" + keys).outcome;
   EXPECT_EQ(done.summary.unfinished, 0u) << keys;
   return done.summary.payload_bytes;
 }
@@ -115,7 +93,7 @@ TEST(TrainingKeys, EachKindOfTrafficIsItsOwn) {
 
 TEST(TrainingKeys, ComputingTakesTime) {
   const auto ends = [](const std::string& keys) {
-    return run_text(kTraining + "pp = 2\nmicrobatches = 2\nactivation_bytes = 8000\n" + keys).ended;
+    return run_text(kTraining + "pp = 2\nmicrobatches = 2\nactivation_bytes = 8000\n" + keys).outcome.ended;
   };
   // Forward one, back two, of two microbatches: the second stage can't be done before.
   EXPECT_GE(ends("forward = \"10us\""), ends("") + 6 * 10'000'000);
@@ -126,7 +104,7 @@ TEST(TransportKeys, TheTimeoutHasALimit) {
   const auto transport = [](const std::string& keys) {
     return kFabric + "[transport]\n" + keys + "\n[[job]]\nkind = \"permutation\"\n";
   };
-  const auto longest = read(transport("timeout = 24"));
+  const auto longest = read_text(transport("timeout = 24"));
   ASSERT_TRUE(longest) << longest.error().what;
   EXPECT_EQ(longest->world.hosts.requestor.timeout, 24);
   EXPECT_EQ(refusal(transport("timeout = 0")), "");
@@ -148,16 +126,16 @@ iterations = 4
 kind = "black_hole"
 target = "p0.t0.0-p0.t1.0"
 )")
-        .summary.repeats;
+        .outcome.summary.repeats;
   };
   EXPECT_GT(repeats("8"), 0u);
   EXPECT_EQ(repeats("0"), 0u);
 }
 
 TEST(TransportKeys, SizesHaveUnits) {
-  const auto s = read(kFabric +
-                      "[transport]\nsack_bytes = \"16K\"\nwindow = \"96K\"\nwrite_bytes = \"1M\"\n"
-                      "[[job]]\nkind = \"permutation\"\nbytes = \"64K\"\n");
+  const auto s = read_text(kFabric +
+                           "[transport]\nsack_bytes = \"16K\"\nwindow = \"96K\"\nwrite_bytes = \"1M\"\n"
+                           "[[job]]\nkind = \"permutation\"\nbytes = \"64K\"\n");
   ASSERT_TRUE(s) << s.error().what;
   EXPECT_EQ(s->world.hosts.responder.sack_bytes, 16384u);
   EXPECT_EQ(s->world.hosts.window, 96u << 10);

@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenario/document.h"
-#include "scenario/prepare.h"
+#include "scenario/scenario_test_support.h"
 
 namespace mrc::scenario {
 namespace {
@@ -20,16 +19,6 @@ hosts_per_t0 = 4
 kind = "permutation"
 bytes = "100kB"
 )";
-
-/// The sentence with which a text is refused, by its form or because its parts do not fit; empty: it runs.
-std::string refusal(const std::string& text) {
-  const auto document = Document::parse(text, "x.toml");
-  if (!document) return document.error().what;
-  const auto scenario = document->scenario();
-  if (!scenario) return scenario.error().what;
-  const auto prepared = prepare(*scenario);
-  return prepared ? "" : prepared.error().what;
-}
 
 TEST(Scenario, SaysWhatAPersonWrote) {
   const auto document = Document::parse(R"(name = "n"
