@@ -9,7 +9,7 @@
 
 namespace mrc::port {
 
-std::size_t ConnectedSockets::slot_of(const TxTrain& train) {
+std::size_t ConnectedSockets::hash_of(const TxTrain& train) {
   std::uint64_t low;
   std::memcpy(&low, train.to->ip.data() + 8, sizeof low);
   std::uint64_t h =
@@ -18,10 +18,11 @@ std::size_t ConnectedSockets::slot_of(const TxTrain& train) {
   return static_cast<std::size_t>(h >> 32);
 }
 
-int ConnectedSockets::wish(Lane& first, Lane& second, const TxTrain& train) {
-  const bool take_first = is_free(first, train);
-  if (!take_first && !is_free(second, train)) return -1;
-  Lane& lane = take_first ? first : second;
+int ConnectedSockets::wish(std::size_t hash, const TxTrain& train) {
+  unsigned i = 0;
+  while (!is_free(choice(hash, i), train))
+    if (++i == kChoices) return -1;
+  Lane& lane = choice(hash, i);
   lane.wished = calls_;
   if (!lane.wanted.is(train)) {
     lane.wanted = {*train.to, train.flow_label, train.source_port, train.tos};

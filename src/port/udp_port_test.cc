@@ -136,5 +136,22 @@ TEST(ConnectedSockets, PathsInTurnDoNotTakeLanesFromEachOther) {
   EXPECT_GE(sockets.find(train), 0);
 }
 
+/// Half as many paths as lanes: hardly any is without one.
+TEST(ConnectedSockets, PathsFindALaneEach) {
+  const Address loopback = *parse_address("::1");
+  ConnectedSockets sockets({.local = loopback, .limit = 256});
+  TxTrain train;
+  train.to = &loopback;
+  unsigned carried = 0;
+  for (int round = 0; round < 10; ++round) {
+    carried = 0;
+    for (std::uint16_t path = 0; path < 128; ++path) {
+      train.source_port = static_cast<std::uint16_t>(53000 + path);
+      for (int i = 0; i < 2; ++i) carried += sockets.find(train) >= 0;
+    }
+  }
+  EXPECT_GE(carried, 2 * 124u);
+}
+
 }  // namespace
 }  // namespace mrc::port
