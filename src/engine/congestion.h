@@ -44,8 +44,8 @@ class Congestion {
   virtual void on_trim(Time now, std::uint32_t bytes, bool last_hop) = 0;
   /// The packet is inferred to be gone.
   virtual void on_loss(Time now, std::uint32_t bytes) = 0;
-  /// A QP has nothing outstanding any more: what its packets still hold of the flight (rounding, lost
-  /// reports; may be negative) is returned.
+  /// What a QP holds of the flight is not what it has in flight (rounding, lost reports, copies that arrived
+  /// twice): the difference is returned, which may be negative.
   virtual void on_settled(Time now, std::int64_t bytes) = 0;
 
   /// A full packet went to its receiver's port, and its header on from there past all that waited: so long

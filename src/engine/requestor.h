@@ -134,6 +134,7 @@ class Requestor {
   std::optional<Duration> round_trip(Time now, const wire::Sack& sack, std::optional<Duration> age) const;
   void account(Time now, const wire::Sack& sack, std::optional<Duration> rtt, bool certain);
   void note_marks(Time now, const wire::Sack& sack, std::optional<EvSlot> slot);
+  void hold_missing(Time now, const wire::Sack& sack);
   void settle_if_idle(Time now);
 
   // requestor_ahead.cc

@@ -1,5 +1,6 @@
 // What the responder's answers mean: SACK and NACK speak of packets, Transport ACK of messages.
 #include "engine/requestor.h"
+#include "engine/sizes.h"
 
 namespace mrc::engine {
 
@@ -53,7 +54,10 @@ Verdict Requestor::on_sack(Time now, const wire::Sack& sack) {
   acknowledge_bitmap(now, sack.cack_psn + sack.sack_offset, sack.bitmap);
   if (!sack.probe_reply) acknowledge_bitmap(now, trigger, 1);
   // MRC-CC-027: a Transport ACK that overtakes a SACK says that packets arrived, but not how many bytes.
-  if (!counted) account(now, sack, rtt, age.has_value());
+  if (!counted) {
+    account(now, sack, rtt, age.has_value());
+    hold_missing(now, sack);
+  }
   if (!stale) {
     if (limits_.dynamic_mpr && sack.mpr != 0) window_ = std::min<int>(limits_.mpr, sack.mpr) * kMprUnit;
     // Only a fresh report proves that something is missing: an old one merely did not know yet.
@@ -152,6 +156,24 @@ void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration
                             .penalty = sack.rcv_cwnd_pen,
                             .restore = sack.restore_cwnd});
   if (congestion_.window() != before) say_(now, WindowChanged{congestion_.window(), congestion_.in_flight()});
+}
+
+// MRC-CC-029: the peer counts copies. A packet that was given up, or sent again because it was late, and then
+// arrives twice takes another one's bytes out of the flight. Which copy came nobody says, but what the report
+// shows to be missing has not come at all.
+void Requestor::hold_missing(Time now, const wire::Sack& sack) {
+  const auto& c = counters_;
+  if (c.lost_by_order + c.lost_by_silence + c.lost_by_timeout + c.repeats == 0) return;
+  // Short of half a packet it is rounding, and nobody need look.
+  const std::int64_t full = cc_bytes_max(limits_.path_mtu);
+  if (charged_ + full / 2 >= full * std::min(flight_.in_flight(), Slab::kPsns)) return;
+  std::int64_t missing = 0;
+  flight_.for_open(sack.cack_psn + sack.sack_offset, ~sack.bitmap, [&](Psn psn) {
+    if (flight_.is_in_flight(psn)) missing += size_of(psn);
+  });
+  if (charged_ >= missing) return;
+  congestion_.on_settled(now, charged_ - missing);
+  charged_ = missing;
 }
 
 void Requestor::note_marks(Time now, const wire::Sack& sack, std::optional<EvSlot> slot) {

@@ -1,5 +1,6 @@
 // What is sent once more although it may only be late, and what is not.
 #include "engine/script.h"
+#include "engine/sizes.h"
 
 namespace mrc::engine {
 namespace {
@@ -142,6 +143,18 @@ TEST_F(RequestorTailTest, WhenBothArriveNothingStaysInFlight) {
   live(Time{} + 1ms);
   EXPECT_EQ(qp->requestor().flight().in_flight(), 0);
   EXPECT_EQ(window.in_flight(), 0);
+}
+
+// MRC-CC-029
+TEST_F(RequestorTailTest, WhenBothArriveNothingElseLeavesTheFlight) {
+  begin(16);
+  live(Time{} + 21us);
+  ASSERT_EQ(qp->requestor().counters().repeats, 1u);
+  post(4096 * 4);
+  drain();
+  sack(Psn(107), 0, wire::SackMark::none, 48);  // nine packets, of eight
+  ASSERT_EQ(qp->requestor().flight().in_flight(), 4);
+  EXPECT_EQ(window.in_flight(), std::int64_t{4} * cc_bytes(4096, true, false));
 }
 
 }  // namespace
