@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/counted.h"
 #include "wire/bytes.h"
 
 namespace mrc::lib::connect {
@@ -97,7 +98,7 @@ Result<Agreement> agree(const Hello& ours, const Hello& theirs, const Limits& li
                                       std::to_string(ours.oldest) + " and newer: update the peer"};
   }
   if (ours.qps.size() != theirs.qps.size()) {
-    return Error{EINVAL, "this side brings " + std::to_string(ours.qps.size()) + " queue pairs, the peer " +
+    return Error{EINVAL, "this side brings " + counted(ours.qps.size(), "queue pair") + ", the peer " +
                              std::to_string(theirs.qps.size()) + ": both must bring the same number"};
   }
   if (is_v4(ours.gid) != is_v4(theirs.gid)) {

@@ -118,8 +118,7 @@ TEST_F(Connect, AMismatchIsToldToBoth) {
   std::thread there([&] { EXPECT_NE(connect_side(qps + 2, 2, nullptr, &client), 0); });
   EXPECT_EQ(openmrc_accept(listener, verbs->handle(), qps, 1, nullptr, nullptr, 0, 5000, &server), EINVAL);
   there.join();
-  EXPECT_STREQ(openmrc_error(),
-               "this side brings 1 queue pairs, the peer 2: both must bring the same number");
+  EXPECT_STREQ(openmrc_error(), "this side brings 1 queue pair, the peer 2: both must bring the same number");
   EXPECT_THAT(client_error, HasSubstr("queue pairs"));
 }
 

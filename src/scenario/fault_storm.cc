@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/prng.h"
 #include "scenario/document.h"
 #include "scenario/outcome.h"
@@ -67,9 +68,9 @@ class Maker {
   static std::string words(const FaultWorld& w) {
     char text[200];
     std::snprintf(text, sizeof text,
-                  "%u planes, %u T1, %u hosts per T0, %s of %u kB, %s of %s at %.3f us, tail_eighths %u",
-                  w.planes, w.t1, w.hosts_per_t0, w.pattern, w.bytes / 1000, w.fault, w.target.c_str(),
-                  w.at_ns / 1e3, w.tail_eighths);
+                  "%u planes, %u T1, %s per T0, %s of %u kB, %s of %s at %.3f us, tail_eighths %u", w.planes,
+                  w.t1, counted(w.hosts_per_t0, "host").c_str(), w.pattern, w.bytes / 1000, w.fault,
+                  w.target.c_str(), w.at_ns / 1e3, w.tail_eighths);
     return text;
   }
 

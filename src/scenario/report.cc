@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/counted.h"
 #include "scenario/html.h"
 #include "scenario/plot.h"
 
@@ -226,8 +227,8 @@ std::string head(const Scenario& s, const topo::Topology& t, const Outcome& o) {
        {"repairs", brief(static_cast<double>(sum.packets.repairs)),
         brief(static_cast<double>(sum.losses + sum.drops)) + " lost"},
        {"simulated", brief(sim::microseconds(o.ended)) + " us", "seed " + std::to_string(s.world.hosts.seed)},
-       {"fabric", std::to_string(t.hosts()) + " hosts",
-        std::to_string(t.planes()) + " planes, " + std::to_string(t.switches()) + " switches"},
+       {"fabric", counted(t.hosts(), "host"),
+        counted(t.planes(), "plane") + ", " + counted(t.switches(), "switch")},
        {"cost", brief(sum.cost.cpu_seconds) + " CPU s",
         brief(static_cast<double>(sum.cost.peak_rss_bytes)) + "B"}});
 }

@@ -2,6 +2,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/counted.h"
 #include "sim/summary.h"
 
 namespace mrc::sim {
@@ -88,8 +89,8 @@ void write_json(const Summary& s, JsonWriter& json) {
 
 std::string text(const Summary& s) {
   std::string out;
-  line(out, "%lu flows, %lu failed, %lu unfinished; the last ended at %.3f us", s.flows, s.failed,
-       s.unfinished, microseconds(s.end));
+  line(out, "%s, %lu failed, %lu unfinished; the last ended at %.3f us", counted(s.flows, "flow").c_str(),
+       s.failed, s.unfinished, microseconds(s.end));
   const Distribution& c = s.completion_us;
   line(out, "completion us   mean %.3f  p50 %.3f  p99 %.3f  p99.9 %.3f  max %.3f", c.mean, c.p50, c.p99,
        c.p999, c.max);
@@ -100,10 +101,11 @@ std::string text(const Summary& s) {
   line(out, "max / bound     %.4f (the slowest as a fluid that shares max-min fairly: %.3f us)",
        s.max_over_bound, s.bound_us_max);
   line(out, "goodput         %.2f Gb/s over all hosts, fairness %.4f", s.goodput_gbps, s.flow_fairness);
-  line(out, "packets         %lu data, %lu of them repairs; %lu in all; %lu hops", s.packets.data_packets,
-       s.packets.repairs, s.packets.packets, s.hops);
-  line(out, "fabric          %lu trims (%.4f per useful packet), %lu marks, %lu drops, %lu losses", s.trims,
-       s.trims_per_packet, s.marks, s.drops, s.losses);
+  line(out, "packets         %lu data, %lu of them repairs; %lu in all; %s", s.packets.data_packets,
+       s.packets.repairs, s.packets.packets, counted(s.hops, "hop").c_str());
+  line(out, "fabric          %s (%.4f per useful packet), %s, %s, %s", counted(s.trims, "trim").c_str(),
+       s.trims_per_packet, counted(s.marks, "mark").c_str(), counted(s.drops, "drop").c_str(),
+       counted(s.losses, "loss").c_str());
   for (std::size_t g = 0; g < s.by_group.size(); ++g) {
     const LinkUse& u = s.by_group[g];
     if (u.links != 0)

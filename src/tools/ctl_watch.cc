@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "tools/ctl.h"
 #include "tools/ctl_names.h"
@@ -122,7 +123,10 @@ void write_text(const NodeEvent& e) {
       break;
     case EventKind::qp_failed: std::printf("QP 0x%06x of process %u failed", e.qpn.value, e.pid); break;
   }
-  std::printf(e.dropped > 0 ? "  (%u events before it are lost)\n" : "\n", e.dropped);
+  if (e.dropped > 0)
+    std::printf("  (%s before it %s lost)", counted(e.dropped, "event").c_str(),
+                e.dropped == 1 ? "is" : "are");
+  std::printf("\n");
 }
 
 struct EventOptions {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "tools/commands.h"
 #include "tools/dump_text.h"
 #include "tools/follow.h"
@@ -44,9 +45,9 @@ void show(const SeenPacket& seen, Time start, const DumpOptions& options) {
 
 /// The summary goes to stderr: standard output holds packets only.
 int finish(const CaptureReader& reader, CaptureReader::Next how, const Tally& tally) {
-  std::fprintf(stderr, "%llu packets shown, %llu of them not well formed; %llu frames were not MRC\n",
-               static_cast<unsigned long long>(tally.shown), static_cast<unsigned long long>(tally.bad),
-               static_cast<unsigned long long>(tally.foreign));
+  std::fprintf(stderr, "%s shown, %llu of them not well formed; %s %s not MRC\n",
+               counted(tally.shown, "packet").c_str(), static_cast<unsigned long long>(tally.bad),
+               counted(tally.foreign, "frame").c_str(), tally.foreign == 1 ? "was" : "were");
   if (how == CaptureReader::Next::end) return 0;
   std::fprintf(stderr, "mrc dump: the capture ends in a damaged record: %s\n", reader.error().c_str());
   return 1;

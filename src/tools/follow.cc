@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "tools/story.h"
 #include "tools/text.h"
@@ -113,9 +114,9 @@ void Teller::account(Way way, const SentPackets& sent) const {
 void Teller::account_text(Way way, const SentPackets& sent) const {
   const SentPackets::Totals& t = sent.totals();
   const auto n = [](std::uint64_t v) { return static_cast<unsigned long long>(v); };
-  std::printf("\nwrites to %s: %llu packets on %zu EVs, %llu acknowledged, %zu open, %llu trimmed\n",
-              name_of(way).c_str(), n(t.sent), sent.evs().size(), n(t.acknowledged), sent.open().size(),
-              n(t.trimmed));
+  std::printf("\nwrites to %s: %s on %s, %llu acknowledged, %zu open, %llu trimmed\n", name_of(way).c_str(),
+              counted(t.sent, "packet").c_str(), counted(sent.evs().size(), "EV").c_str(), n(t.acknowledged),
+              sent.open().size(), n(t.trimmed));
   std::printf(
       "repairs: %llu (after a NACK %llu, trimmed %llu, inferred %llu, needless %llu, first sending unseen "
       "%llu)",

@@ -113,7 +113,7 @@ TEST_F(Follow, BothEndsMayHaveTheSameNumber) {
   maker_.add(write_packet(kResponder, 1), Ev(0xA));
   answer(sack_packet(kResponder, kResponder, 1));
   const Outcome outcome = story();
-  EXPECT_THAT(outcome.out, HasSubstr("1 packets on 1 EVs, 1 acknowledged"));
+  EXPECT_THAT(outcome.out, HasSubstr("1 packet on 1 EV, 1 acknowledged"));
   EXPECT_THAT(outcome.out, HasSubstr("to peer 0x22: SACK"));
   EXPECT_EQ(outcome.err, "");
 }
@@ -125,7 +125,7 @@ TEST_F(Follow, AnotherHostsQueuePairOfTheSameNumberIsLeftOut) {
   write(1, Ev(0xA));
   answer(sack_packet(Qpn(0x33), kResponder, 1));
   const Outcome first = story("0x22"), second = story("0x22@10.0.0.3");
-  EXPECT_THAT(first.out, HasSubstr("1 packets on"));
+  EXPECT_THAT(first.out, HasSubstr("1 packet on"));
   EXPECT_THAT(first.err, HasSubstr("0x22 also exists at 10.0.0.3"));
   EXPECT_THAT(second.out, HasSubstr("to 0x33: SACK"));
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "tools/commands.h"
 #include "tools/lab_verbs.h"
 #include "tools/size_option.h"
@@ -97,8 +98,9 @@ int bring_up(const topo::Topology& topo, const std::string& name, const UpOption
                                         {"seconds", took.count()}};
     std::printf("%s\n", out.dump().c_str());
   } else {
-    std::printf("lab '%s' stands after %.2f s: %u hosts, %u planes, %u switches, %u links\n", name.c_str(),
-                took.count(), topo.hosts(), topo.planes(), topo.switches(), topo.links());
+    std::printf("lab '%s' stands after %.2f s: %s, %s, %s, %s\n", name.c_str(), took.count(),
+                counted(topo.hosts(), "host").c_str(), counted(topo.planes(), "plane").c_str(),
+                counted(topo.switches(), "switch").c_str(), counted(topo.links(), "link").c_str());
   }
   std::fflush(stdout);
   return o.foreground ? wait_for_the_end() : 0;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "tools/terminal.h"
 
 namespace mrc::tools {
@@ -103,14 +104,13 @@ void print_summary(const StoryResult& r) {
   std::printf(
       "longest gap: between two completed messages. Late by: the longest that either end was kept from "
       "working "
-      "by\nother work on this machine; a gap of that length is not the network's. Spray unit: %u packets.\n",
-      r.sender.spray_unit);
-  std::printf(
-      "\n%llu messages, %llu bytes sent; %llu bytes verified on arrival; %llu corrupt messages; "
-      "%llu failed completions\n",
-      static_cast<unsigned long long>(r.sender.messages), static_cast<unsigned long long>(r.sender.bytes),
-      static_cast<unsigned long long>(r.receiver.bytes), static_cast<unsigned long long>(r.receiver.corrupt),
-      static_cast<unsigned long long>(r.sender.failed + r.receiver.failed));
+      "by\nother work on this machine; a gap of that length is not the network's. Spray unit: %s.\n",
+      counted(r.sender.spray_unit, "packet").c_str());
+  std::printf("\n%s, %s sent; %s verified on arrival; %s; %s\n",
+              counted(r.sender.messages, "message").c_str(), counted(r.sender.bytes, "byte").c_str(),
+              counted(r.receiver.bytes, "byte").c_str(),
+              counted(r.receiver.corrupt, "corrupt message").c_str(),
+              counted(r.sender.failed + r.receiver.failed, "failed completion").c_str());
   std::printf("%s\n", r.flawless() ? "every byte arrived, nothing failed" : "THIS IS NOT WHAT SHOULD HAPPEN");
 }
 

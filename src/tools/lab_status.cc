@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "tools/lab_verbs.h"
 #include "topo/spec.h"
 
@@ -54,19 +55,22 @@ int print_lab_status(lab::Lab& lab, bool as_json) {
   if (!status) return lab_failed(status.error());
   if (as_json) return std::printf("%s\n", status->c_str()), 0;
   const json s = json::parse(*status);
-  std::printf("%d hosts, %d planes, %d switches, %d links, %d paths per plane\n", s["hosts"].get<int>(),
-              s["planes"].get<int>(), s["switches"].get<int>(), s["links"].get<int>(),
-              s["evs_per_plane"].get<int>());
+  const auto of = [&](const char* key, const char* noun) { return counted(s[key].get<unsigned>(), noun); };
+  std::printf("%s, %s, %s, %s, %s per plane\n", of("hosts", "host").c_str(), of("planes", "plane").c_str(),
+              of("switches", "switch").c_str(), of("links", "link").c_str(),
+              of("evs_per_plane", "path").c_str());
   for (const json& h : s["host_addresses"]) {
     std::printf("  %-4s", h["host"].get<std::string>().c_str());
     for (const json& a : h["addresses"]) std::printf(" %s", a.get<std::string>().c_str());
     std::printf("\n");
   }
-  std::printf("%zu cable ends are not as they should be\n", s["faults"].size());
+  const bool one = s["faults"].size() == 1;
+  std::printf("%s %s not as %s should be\n", counted(s["faults"].size(), "cable end").c_str(),
+              one ? "is" : "are", one ? "it" : "they");
   for (const json& f : s["faults"]) print_fault(f);
   for (const json& f : s["flapping"])
-    std::printf("  %s flaps, %d times to come\n", f["target"].get<std::string>().c_str(),
-                f["times_left"].get<int>());
+    std::printf("  %s flaps, %s to come\n", f["target"].get<std::string>().c_str(),
+                counted(f["times_left"].get<unsigned>(), "time").c_str());
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "tools/capture.h"
 #include "tools/commands.h"
@@ -119,17 +120,17 @@ void report_text(pair::Pair& pair, const Outcome& outcome, const PairOptions& op
   const pair::NetworkCounters& n = pair.network().counters();
   const engine::RequestorCounters& r = pair.side(0).qp.requestor().counters();
   const auto v = [](std::uint64_t x) { return static_cast<unsigned long long>(x); };
-  std::printf("%u writes of %u bytes over %d ports with %d EVs each, %.1f us one way\n", options.writes,
-              options.size, options.ports, options.evs, options.delay_us);
+  std::printf("%s of %s over %s with %s each, %.1f us one way\n", counted(options.writes, "write").c_str(),
+              counted(options.size, "byte").c_str(), counted(options.ports, "port").c_str(),
+              counted(options.evs, "EV").c_str(), options.delay_us);
   std::printf("%s after %.1f us of virtual time: %.1f Gb/s\n",
               outcome.all_succeeded ? "all completed" : "NOT all completed", outcome.us, outcome.gbps);
-  std::printf("network: %llu packets sent, %llu lost, %llu trimmed, %llu marked\n", v(n.sent), v(n.lost),
-              v(n.trimmed), v(n.marked));
-  std::printf(
-      "requestor: %llu data packets, %llu of them repairs; %llu NACKs, %llu losses inferred, %llu timeouts, "
-      "%llu probes\n",
-      v(r.packets), v(r.repairs), v(r.nacked), v(r.lost_by_order + r.lost_by_silence), v(r.lost_by_timeout),
-      v(r.probes));
+  std::printf("network: %s sent, %llu lost, %llu trimmed, %llu marked\n", counted(n.sent, "packet").c_str(),
+              v(n.lost), v(n.trimmed), v(n.marked));
+  std::printf("requestor: %s, %llu of them repairs; %s, %s inferred, %s, %s\n",
+              counted(r.packets, "data packet").c_str(), v(r.repairs), counted(r.nacked, "NACK").c_str(),
+              counted(r.lost_by_order + r.lost_by_silence, "loss").c_str(),
+              counted(r.lost_by_timeout, "timeout").c_str(), counted(r.probes, "probe").c_str());
   std::printf("every byte placed exactly once: %s\n", outcome.placed_once ? "yes" : "NO");
 }
 

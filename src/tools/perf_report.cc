@@ -1,6 +1,7 @@
 // What a measurement says, for people and for programs.
 #include <cstdio>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "tools/perf.h"
 
@@ -39,10 +40,9 @@ std::string perf_json(const PerfOptions& o, const PerfResult& r) {
 
 std::string perf_table(const PerfOptions& o, const PerfResult& r) {
   char text[1024];
-  int n =
-      std::snprintf(text, sizeof text, "%s of %llu bytes, %u QPs, depth %u, MTU %u, spray unit %u, iCRC %s\n",
-                    o.imm ? "writes with immediate" : "writes", static_cast<unsigned long long>(o.size),
-                    o.qps, r.depth, r.mtu, o.spray_unit, o.icrc ? "on" : "off");
+  int n = std::snprintf(text, sizeof text, "%s of %s, %s, depth %u, MTU %u, spray unit %u, iCRC %s\n",
+                        o.imm ? "writes with immediate" : "writes", counted(o.size, "byte").c_str(),
+                        counted(o.qps, "QP").c_str(), r.depth, r.mtu, o.spray_unit, o.icrc ? "on" : "off");
   const auto rest = [&] { return std::size_t(sizeof text) - static_cast<std::size_t>(n); };
   if (o.latency) {
     n += std::snprintf(text + n, rest(), "%14s %10s %10s %10s\n%14s %10.2f %10.2f %10.2f\n", "half RTT, us",
@@ -53,14 +53,12 @@ std::string perf_table(const PerfOptions& o, const PerfResult& r) {
                        r.mops());
   }
   if (o.verify)
-    n += std::snprintf(text + n, rest(), "%llu bytes compared, all right\n",
-                       static_cast<unsigned long long>(r.verified));
-  std::snprintf(
-      text + n, rest(),
-      "CPU %.0f %% here, %.0f %% there; %llu packets, %llu repairs, %llu dropped by the peer's kernel\n",
-      r.cpu_percent, r.peer_cpu_percent, static_cast<unsigned long long>(r.counters.packets),
-      static_cast<unsigned long long>(r.counters.repairs),
-      static_cast<unsigned long long>(r.peer_counters.overrun));
+    n += std::snprintf(text + n, rest(), "%s compared, all right\n", counted(r.verified, "byte").c_str());
+  std::snprintf(text + n, rest(),
+                "CPU %.0f %% here, %.0f %% there; %s, %s, %llu dropped by the peer's kernel\n", r.cpu_percent,
+                r.peer_cpu_percent, counted(r.counters.packets, "packet").c_str(),
+                counted(r.counters.repairs, "repair").c_str(),
+                static_cast<unsigned long long>(r.peer_counters.overrun));
   return text;
 }
 

@@ -51,6 +51,7 @@ TEST_F(Perf, SmallWritesInTheConformantMode) {
   const Outcome o = run_mrc(
       {"perf", "--local", "--tcp-port", "18811", "--seconds", "0.05", "--size", "64", "--spray-unit", "1"});
   EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("writes of 64 bytes, 1 QP, depth"), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("spray unit 1, iCRC on"), std::string::npos) << o.out;
 }
 

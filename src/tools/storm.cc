@@ -42,11 +42,11 @@ std::optional<SeedRange> parse_range(const std::string& text) {
 
 StormKind pair_storm() {
   return {.command = "mrc storm",
-          .counts = {{"works", "works"},
-                     {"packets", "packets"},
-                     {"repairs", "repairs"},
-                     {"retries", "retries"},
-                     {"failed_works", "works failed as expected"}},
+          .counts = {{"works", "work"},
+                     {"packets", "packet"},
+                     {"repairs", "repair"},
+                     {"retries", "retry"},
+                     {"failed_works", "work", " failed as expected"}},
           .run = [](std::uint64_t seed, bool) -> Judged {
             const pair::StormOutcome o = pair::run_storm(seed);
             return {o.broken, o.trace, {o.works, o.packets, o.repairs, o.retries, o.failures}};
@@ -56,10 +56,10 @@ StormKind pair_storm() {
 StormKind fault_storm() {
   return {
       .command = "mrc storm --fabric",
-      .counts = {{"messages", "messages"},
-                 {"packets", "packets"},
-                 {"repairs", "repairs"},
-                 {"failed_messages", "messages failed"}},
+      .counts = {{"messages", "message"},
+                 {"packets", "packet"},
+                 {"repairs", "repair"},
+                 {"failed_messages", "message", " failed"}},
       .timed = true,
       .run = [](std::uint64_t seed, bool again) -> Judged {
         const auto o = scenario::run_fault_storm(seed, {.threads = again ? kOtherThreads : 1});

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/json.h"
 
 namespace mrc::tools {
@@ -85,9 +86,9 @@ void Campaign::show_progress() {
 }
 
 std::string Campaign::text() const {
-  std::string out = std::to_string(settled_) + " worlds, " + std::to_string(found_) + " broken";
+  std::string out = counted(settled_, "world") + ", " + std::to_string(found_) + " broken";
   for (std::size_t i = 0; i < totals_.size(); ++i)
-    out += (i == 0 ? "; " : ", ") + std::to_string(totals_[i]) + " " + kind_.counts[i].words;
+    out += (i == 0 ? "; " : ", ") + counted(totals_[i], kind_.counts[i].noun) + kind_.counts[i].rest;
   if (!kind_.timed) return out;
   char slowest[80];
   std::snprintf(slowest, sizeof slowest, "; the slowest took %.0f us (seed %llu)", slowest_us_,

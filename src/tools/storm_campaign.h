@@ -27,7 +27,7 @@ struct Judged {
 /// One kind of world.
 struct StormKind {
   struct Count {
-    const char *key, *words;  // in JSON, and in the report for people
+    const char *key, *noun, *rest = "";  // in JSON, and in the report for people
   };
   std::string command;  // replays a world when a seed follows
   std::vector<Count> counts;

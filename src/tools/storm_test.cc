@@ -14,6 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::Outcome;
 using testing::run_mrc;
+using ::testing::StartsWith;
 
 TEST(StormCommand, AReportDoesNotDependOnThreads) {
   for (const char* kind : {"--fabric", "--json"}) {  // fabrics, and two engines
@@ -25,9 +26,13 @@ TEST(StormCommand, AReportDoesNotDependOnThreads) {
   }
 }
 
+TEST(StormCommand, OneWorldIsNotMany) {
+  EXPECT_THAT(run_mrc({"storm", "--fabric", "--seeds", "7"}).out, StartsWith("1 world, 0 broken; "));
+}
+
 StormKind planted() {
   return {.command = "mrc storm --planted",
-          .counts = {{"works", "works"}},
+          .counts = {{"works", "work"}},
           .timed = true,
           .run = [](std::uint64_t seed, bool again) -> Judged {
             return {seed % 5 == 2 ? "fell over" : "", again && seed == 16, {seed}, 1.0 * (seed % 7)};

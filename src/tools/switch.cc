@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/counted.h"
 #include "lab/soft_nodes.h"
 #include "lab/switch_loop.h"
 #include "lab/switch_plan.h"
@@ -88,7 +89,7 @@ int run(RunOptions& o) {
   lab::SoftSwitch sw(lab::switch_settings(*fabric, *node, o.tuning), std::move(*ports));
   lab::LoopSettings loop{.spin = Duration(static_cast<std::int64_t>(o.spin_us * 1000))};
   if (o.seconds > 0) loop.run_for = Duration(static_cast<std::int64_t>(o.seconds * 1e9));
-  std::printf("%s forwards on %u ports\n", o.node.c_str(), sw.ports());
+  std::printf("%s forwards on %s\n", o.node.c_str(), counted(sw.ports(), "port").c_str());
   std::fflush(stdout);
   lab::run_switch(sw, &*control, stop.get(), loop);
   if (o.stats) std::printf("%s\n", lab::stats_json(sw).c_str());

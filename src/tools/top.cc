@@ -43,7 +43,7 @@ class TopSource {
   virtual std::string json() = 0;
   /// Readable when something has happened; -1: nobody tells.
   virtual int news() const { return -1; }
-  /// Of two pictures one makes a rate: how long the first one says little.
+  /// Of two pictures one makes a rate: how long after the first the second is there.
   virtual milliseconds settles() const { return milliseconds(0); }
 };
 
@@ -179,7 +179,7 @@ int print_all(TopSource& source, const TopOptions& o) {
     }
     if (!fresh) return fail(fresh.error().what);
     if (!*fresh) return 0;
-    if (first && o.once && source.settles() > milliseconds(0)) {
+    if (first && o.once) {
       std::this_thread::sleep_for(source.settles());
       if (fresh = source.refresh(picture); !fresh) return fail(fresh.error().what);
     }

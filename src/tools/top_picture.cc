@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "tools/ctl_names.h"
 
 namespace mrc::tools {
@@ -134,10 +135,10 @@ void TopNode::take(const node::Snapshot& s, TopPicture& p) {
     }
   }
   p.more_qps = qps > p.qps.size() ? qps - p.qps.size() : 0;
-  p.summary = {text_of("%zu devices   %zu processes   %zu queue pairs   repairs %" PRIu64
-                       "   repeats %" PRIu64 "   timeouts %" PRIu64 "   failed QPs %" PRIu64,
-                       s.devices.size(), s.processes.size(), qps, sum.repairs, sum.repeats, sum.timeouts,
-                       sum.failed_qps)};
+  p.summary = {text_of(
+      "%s   %s   %s   repairs %" PRIu64 "   repeats %" PRIu64 "   timeouts %" PRIu64 "   failed QPs %" PRIu64,
+      counted(s.devices.size(), "device").c_str(), counted(s.processes.size(), "process").c_str(),
+      counted(qps, "queue pair").c_str(), sum.repairs, sum.repeats, sum.timeouts, sum.failed_qps)};
 }
 
 // QPs without a profile raise no events: that paths were given up is seen in their counts. Of a number that
@@ -147,7 +148,7 @@ void TopNode::tell_paths(const TopQp& q, std::uint64_t now_ns, TopPicture& p) {
   if ((before == 0) != (q.counts[2] == 0))
     add_event(p,
               clock_text(now_ns) + q.name + ": " +
-                  (q.counts[2] == 0 ? "all EVs usable again" : text_of("%u EVs assumed bad", q.counts[2])));
+                  (q.counts[2] == 0 ? "all EVs usable again" : counted(q.counts[2], "EV") + " assumed bad"));
   before = q.counts[2];
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "tools/commands.h"
 #include "tools/topo_verbs.h"
@@ -50,8 +51,10 @@ Run check_verb(CLI::App& app) {
       std::printf("%s\n", out.text().c_str());
       return Done{};
     }
-    std::printf("fits: %u hosts, %u switches, %u links, %d EV bits, %d uSIDs per carrier\n", t.hosts(),
-                t.switches(), t.links(), t.path_bits(), t.usids_per_carrier());
+    std::printf("fits: %s, %s, %s, %s, %s per carrier\n", counted(t.hosts(), "host").c_str(),
+                counted(t.switches(), "switch").c_str(), counted(t.links(), "link").c_str(),
+                counted(static_cast<unsigned>(t.path_bits()), "EV bit").c_str(),
+                counted(static_cast<unsigned>(t.usids_per_carrier()), "uSID").c_str());
     return Done{};
   });
 }

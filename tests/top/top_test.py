@@ -117,6 +117,8 @@ class WithoutATerminal(unittest.TestCase):
             self.assertNotIn("\x1b", done.stdout)
             frame = json.loads(self.run_top("--trace", record, "--once", "--json").stdout)
             self.assertEqual(len(frame["planes"]), 4)
+            self.assertGreater(frame["span"], 0, "at the start there is nothing to see")
+            self.assertTrue(any(q["rate"] > 0 for q in frame["qps"]))
 
     def test_one_picture_of_a_simulation_has_rates(self):
         for _ in range(5):  # a busy machine may need longer to begin
