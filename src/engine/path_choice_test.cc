@@ -139,6 +139,48 @@ TEST_F(PathSetTest, ControlThatLeavesTogetherGoesTheSameWayUnlessThatIsFull) {
   EXPECT_NE(t[p.choose_control(others, true)->value].port, t[first.value].port);
 }
 
+// MRC-EV-019
+TEST_F(PathSetTest, AnswersFollowWhatTheyAnswerWhereTheyAreToldTo) {
+  const auto t = table(2, 8);
+  PathSet keeps(t, {}, 1, quiet), follows(t, {.answers_follow = true}, 1, quiet);
+  std::map<int, int> kept;
+  for (int i = 0; i < 16; ++i) {
+    ++kept[keeps.choose_control(kAll, false, t[static_cast<std::size_t>(i)].ev)->value];
+    EXPECT_EQ(follows.choose_control(kAll, false, t[static_cast<std::size_t>(i)].ev),
+              EvSlot(static_cast<std::uint16_t>(i)));
+  }
+  EXPECT_EQ(kept.size(), 2u) << "one EV per plane";
+  EXPECT_EQ(follows.choose_control(kAll, true, t[3].ev), EvSlot(15)) << "what leaves together stays together";
+}
+
+// MRC-EV-019: only by an EV of ours that is in service, on a plane that answers may take.
+TEST_F(PathSetTest, AnswersDoNotFollowIntoNowhere) {
+  const auto t = table(2, 8);
+  PathSet p(t, {.answers_follow = true}, 1, quiet);
+  EXPECT_TRUE(p.choose_control(kAll, false, Ev(99))) << "no EV of ours";
+  p.note_bad(now, EvSlot(4), PathCause::loss);
+  ASSERT_TRUE(p.suspect(EvSlot(6), 10us));
+  ASSERT_TRUE(p.set_state(now, EvSlot(8), EvState::denied));
+  for (const int i : {4, 6, 8}) {
+    const auto s = p.choose_control(kAll, false, t[static_cast<std::size_t>(i)].ev);
+    ASSERT_TRUE(s);
+    EXPECT_NE(s->value, i);
+  }
+  const PortMask second(1u << 2);
+  EXPECT_EQ(p.path(*p.choose_control(second, false, t[0].ev)).port, PortId(2));
+}
+
+// MRC-EV-019: packets come by it, answers do not get back: else every n-th answer would be lost for ever.
+TEST_F(PathSetTest, AnEvThatAnswersFollowIntoSilenceIsSuspected) {
+  const auto t = table(1, 8);
+  for (const bool follows : {false, true}) {
+    PathSet p(t, {.answers_follow = follows}, 1, quiet);
+    const EvSlot s = *p.choose_control(kAll, false, t[5].ev);
+    ask_in_vain(p);
+    EXPECT_EQ(p.is_suspect(s), follows);
+  }
+}
+
 // MRC-EV-012
 TEST_F(PathSetTest, APortThatGoesDownTakesItsPlaneAlong) {
   const auto t = table(2, 8);

@@ -257,7 +257,10 @@ void PathSet::handle_timeout(Time now) {
     p.expired = true;
     if (p.question != Question::suspect) note_deaf(p.slot);
     if (p.question == Question::anyone) freshest_ = control_ev_after(p.slot);
+    // MRC-EV-019: packets come by it, so answers would take it again and again.
+    const bool follows = p.question == Question::reverse && settings_.answers_follow;
     if (p.question != Question::suspect) p.question = Question::free;
+    if (follows && state(p.slot) == EvState::good) suspect(p.slot, Duration(p.patience));
   }
 }
 

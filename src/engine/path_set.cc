@@ -152,7 +152,7 @@ PortMask PathSet::in_service() const {
 PortMask PathSet::heard() const { return PortMask(in_service().bits() & ~deaf_.bits() & ~quiet_.bits()); }
 
 // MRC-EV-010: control packets use a small set, one EV per plane, of paths known to work.
-std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
+std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last, std::optional<Ev> came_by) {
   // The best planes are those, whether they have room now or not: an answer that waits a moment is worth more
   // than one that is lost.
   const PortMask open = in_service(), heard = this->heard(), busy = heard & arrived();
@@ -166,11 +166,24 @@ std::optional<EvSlot> PathSet::choose_control(PortMask room, bool with_last) {
   const std::uint32_t turn = arrived().has(rotation_.port_of(control_turn_)) ? kTornTurn : kTornShortTurn;
   with_last = with_last || (torn && prng_.below(turn) != 0);
   if (with_last && ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
+  if (came_by && settings_.answers_follow && !torn) {
+    if (const auto s = follow(*came_by, ports)) return s;
+  }
   for (int i = 0; i < rotation_.planes(); ++i) {
     control_turn_ = static_cast<std::uint8_t>((control_turn_ + 1) % rotation_.planes());
     if (ports.has(rotation_.port_of(control_turn_))) return reverse_[control_turn_];
   }
   return std::nullopt;
+}
+
+// MRC-EV-019: an answer takes the EV that the packet came by, if that one is in service.
+std::optional<EvSlot> PathSet::follow(Ev came_by, PortMask ports) {
+  const auto s = find(came_by);
+  if (!s || !ports.has(path(*s).port) || slots_[s->value].held || !slots_[s->value].serves())
+    return std::nullopt;
+  control_turn_ = static_cast<std::uint8_t>(rotation_.plane_of(path(*s).port));
+  reverse_[control_turn_] = *s;
+  return s;
 }
 
 std::optional<EvSlot> PathSet::find(Ev echoed) const {

@@ -44,7 +44,8 @@ class PathSet {
   /// An EV for control packets: planes take turns, each on an EV that is known to work; not a plane by which
   /// nothing came in of late, nor one that did not answer.
   /// `with_last`: it leaves together with the last one, and takes the same way if that is still open.
-  std::optional<EvSlot> choose_control(PortMask room, bool with_last = false);
+  /// `came_by`: the EV of what it answers.
+  std::optional<EvSlot> choose_control(PortMask room, bool with_last = false, std::optional<Ev> came_by = {});
   /// Something came in of late, but by no plane that is heard: the one that comes through may be the deaf
   /// one, or the one given up, whose answers the peer sends by a way that is dead. Then all take turns, those
   /// that something comes by the longer ones.
@@ -192,6 +193,7 @@ class PathSet {
     reverse_[rotation_.plane_of(path(s).port)] = s;
     freshest_ = s;
   }
+  std::optional<EvSlot> follow(Ev came_by, PortMask ports);
   bool may_withdraw(EvSlot s) const;
   void count_loss(Slot& slot);
   int needed(const Slot& slot) const;

@@ -133,7 +133,7 @@ bool QueuePair::poll_transmit(Time now, PortMask room, Transmit& out, bool may_a
   if (state_ == QpState::reset || state_ == QpState::init) return false;
   if (responder_.has_control()) {
     // A SACK and the Transport ACK behind it are one send for the host, and one fate.
-    const auto slot = paths_.choose_control(room, more_control_);
+    const auto slot = paths_.choose_control(room, more_control_, responder_.answers());
     if (slot && responder_.poll_control(now, out.packet)) {
       more_control_ = responder_.has_control();
       const Path& path = paths_.path(*slot);

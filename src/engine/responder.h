@@ -37,6 +37,8 @@ class Responder {
   /// The next control packet; the caller adds the path.
   bool poll_control(Time now, wire::Packet& out);
   bool has_control() const { return nak_due_ || ack_due_ || plain_ || !special_.empty(); }
+  /// The EV of the packet that poll_control() answers next; nothing where it answers none.
+  std::optional<Ev> answers() const;
   bool poll_completion(Completion& out);
   void flush() { flushing_ = true; }
 

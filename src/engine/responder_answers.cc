@@ -50,6 +50,12 @@ bool Responder::poll_control(Time now, wire::Packet& out) {
   return false;
 }
 
+std::optional<Ev> Responder::answers() const {
+  if (nak_due_) return std::nullopt;
+  if (!special_.empty()) return special_.front().ev;
+  return plain_ ? std::optional(plain_->ev) : std::nullopt;
+}
+
 wire::Sack Responder::make_sack(Time now, const Trigger& trigger) {
   unreported_ = 0;
   wire::Sack sack;

@@ -53,6 +53,23 @@ TEST_F(ResponderTest, EachFailedCheckIsANakAndTheEnd) {
   }
 }
 
+// MRC-EV-019
+TEST_F(ResponderTest, AnAnswerTakesTheWayOfThePacketThatAskedForIt) {
+  config.paths.answers_follow = true;
+  start();
+  std::uint32_t psn = 500;
+  for (const std::uint32_t ev : {3u, 8u, 3u, 12u}) {
+    wire::Envelope marked{.ev = Ev(ev), .port = PortId(static_cast<std::uint8_t>((ev - 1) % 2 + 1))};
+    marked.ecn = wire::Ecn::ce;
+    EXPECT_EQ(feed(only(64), Psn(psn++), marked), Verdict::ok);
+    for (const Transmit& t : drain()) {
+      if (!is_probe(t)) {
+        EXPECT_EQ(t.envelope.ev, Ev(ev));
+      }
+    }
+  }
+}
+
 // MRC-RSP-003
 TEST_F(ResponderTest, BeyondTheWindowIsRefusedByPolicy) {
   start();

@@ -23,6 +23,9 @@ struct PathSettings {
   std::uint8_t late_packets = 3;
   std::uint8_t late_eighths = 12;
   std::uint8_t late_growth = 1;  // and has one packet in flight then, a quarter more per answer in time
+  // Answers take the way that what they answer came by, where it is in service here too: those of many QPs
+  // then load all links alike. Off: each QP answers by one EV per plane while that works.
+  bool answers_follow = false;
   // A QP that has carried nothing yet asks its EVs, so many at a time: what is dead from the start then costs
   // probes and no packets. 0: data finds out.
   std::uint8_t ask_ahead = 0;

@@ -28,6 +28,7 @@ struct DeviceSettings {
   std::uint8_t spray_unit = 1;    // MRC_SPRAY_UNIT: packets in a row on one EV; 1 is the conformant mode,
                                   // 0: as many as one send carries
   std::uint8_t ask_ahead = 0;     // MRC_ASK_AHEAD: EVs that a new QP asks at a time before it has data
+  bool answers_follow = false;    // MRC_ANSWERS_FOLLOW: answers take the EV that the packet came by
   std::uint8_t tail = 0;          // MRC_TAIL: eighths of the usual time after which a late tail is repeated
   std::uint16_t evs = 128;        // MRC_EVS: of a QP that names no profile, over all ports
   bool icrc = true;               // MRC_ICRC: off only where the network is trusted at both ends

@@ -45,6 +45,7 @@ void read_paths(TableReader& r, engine::PathSettings& p) {
   r.number("trials_passed_over", p.trials_passed_over);
   r.number("late_packets", p.late_packets);
   r.number("late_eighths", p.late_eighths, 8);
+  r.flag("answers_follow", p.answers_follow);
   r.number("ask_ahead", p.ask_ahead, 0, 7);
   r.flag("skip_on_mark", p.skip_on_mark);
   r.flag("skip_on_trim", p.skip_on_trim);
