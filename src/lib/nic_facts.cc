@@ -5,6 +5,7 @@
 #include "lib/nic_cq.h"
 #include "lib/nic_device.h"
 #include "lib/nic_qp.h"
+#include "nic/refusals.h"
 #include "node/process_metrics.h"
 #include "node/qp_facts.h"
 
@@ -40,8 +41,7 @@ node::QpTotals NicDevice::totals() const {
   for (const Qpn qpn : qpns_) {
     if (nic::Qp* qp = nic_->find(qpn)) add(*qp, sum);
   }
-  sum.refused = driver_->refused().total() + nic_->verdicts().total() - nic_->verdicts()[Verdict::ok] -
-                nic_->verdicts()[Verdict::duplicate];
+  sum.refused = nic::refusals(driver_->refused()) + nic::refusals(nic_->verdicts());
   return sum;
 }
 
