@@ -15,6 +15,10 @@ PathSet::PathSet(std::span<const Path> table, const PathSettings& settings, std:
       rotation_(table, settings.active_per_plane, settings.reshuffle_reach, prng_),
       reverse_(static_cast<std::size_t>(rotation_.planes())) {
   MRC_CHECK(!table.empty() && table.size() <= kMaxEvs);
+  // Nothing is ever known of a path but in its first slot: the others are out of use.
+  for (std::uint16_t i = 0; rotation_.has_copies() && i < table.size(); ++i) {
+    if (known_as(EvSlot(i)) != EvSlot(i)) slots_[i].set(EvState::denied);
+  }
   for (int p = 0; p < rotation_.planes(); ++p) {
     local_up_.add(rotation_.port_of(p));
     const auto run = rotation_.in_rotation(p);
@@ -222,6 +226,7 @@ void PathSet::note_bad(Time now, EvSlot s, PathCause cause) {
 // MRC-EV-009: DENIED comes and goes by the controller's word alone.
 bool PathSet::set_state(Time now, EvSlot s, EvState wanted) {
   if (s.value >= table_.size()) return false;
+  s = known_as(s);
   if (wanted == EvState::denied) {
     if (state(s) != EvState::denied) change(now, s, EvState::denied, PathCause::controller);
     slots_[s.value].held = 0;
@@ -271,7 +276,7 @@ void PathSet::change(Time now, EvSlot s, EvState to, PathCause cause) {
 bool PathSet::may_withdraw(EvSlot s) const {
   int in_use = 0;
   for (int p = 0; p < rotation_.planes(); ++p) {
-    if (port_usable(rotation_.port_of(p))) in_use += rotation_.active_in(p);
+    if (port_usable(rotation_.port_of(p))) in_use += rotation_.paths_in(p);
   }
   return in_use > settings_.min_active || !port_usable(path(s).port);
 }

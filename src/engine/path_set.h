@@ -56,6 +56,8 @@ class PathSet {
   /// The slot of an EV that a peer echoed; a peer that saw only 16 bits of it echoes those.
   std::optional<EvSlot> find(Ev echoed) const;
   const Path& path(EvSlot s) const { return table_[s.value]; }
+  /// The slot that tells the state of a path, whose copy this may be.
+  EvSlot known_as(EvSlot s) const { return rotation_.has_copies() ? first_copy(table_, s) : s; }
 
   // --- what happened on a path ---
   void note_arrival(Time now, PortId port);

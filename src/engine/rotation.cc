@@ -1,6 +1,7 @@
 #include "engine/rotation.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace mrc::engine {
 namespace {
@@ -15,7 +16,47 @@ void shuffle(std::uint16_t* run, std::uint32_t count, Prng& prng) {
   for (std::uint32_t i = 0; i + 1 < count; ++i) std::swap(run[i], run[i + prng.below(count - i)]);
 }
 
+/// Tables are mostly in order, and then have no copies.
+bool ascends(std::span<const Path> table, PortId port) {
+  std::optional<Ev> last;
+  for (const Path& p : table) {
+    if (p.port != port) continue;
+    if (last && last->value >= p.ev.value) return false;
+    last = p.ev;
+  }
+  return true;
+}
+
+/// Where each turn of a path lies in the round: the round cut in as many parts as the path has turns, and one
+/// turn at the same place of each, drawn for the path.
+void spread(std::span<std::uint16_t> run, Prng& prng) {
+  struct Turn {
+    double place;
+    std::uint16_t slot;
+  };
+  std::vector<Turn> turns;
+  std::sort(run.begin(), run.end());
+  for (std::size_t i = 0; i < run.size();) {
+    const auto copies =
+        static_cast<std::size_t>(std::upper_bound(run.begin(), run.end(), run[i]) - run.begin()) - i;
+    const double within = prng.below(1u << 20) * 0x1p-20;
+    for (std::size_t k = 0; k < copies; ++k)
+      turns.push_back({(static_cast<double>(k) + within) / static_cast<double>(copies), run[i]});
+    i += copies;
+  }
+  std::stable_sort(turns.begin(), turns.end(),
+                   [](const Turn& a, const Turn& b) { return a.place < b.place; });
+  for (std::size_t i = 0; i < run.size(); ++i) run[i] = turns[i].slot;
+}
+
 }  // namespace
+
+EvSlot first_copy(std::span<const Path> table, EvSlot s) {
+  const Path& path = table[s.value];
+  std::uint16_t i = 0;
+  while (table[i].ev != path.ev || table[i].port != path.port) ++i;
+  return EvSlot(i);
+}
 
 Rotation::Rotation(std::span<const Path> table, std::uint16_t active_per_plane, std::uint8_t reach,
                    Prng& prng)
@@ -28,15 +69,60 @@ Rotation::Rotation(std::span<const Path> table, std::uint16_t active_per_plane, 
     }
     p.count = static_cast<std::uint16_t>(filled - p.begin);
     if (p.count == 0) continue;
-    // QPs begin in unlike orders, or those that began together would meet on every path.
-    if (reach_ != 0) shuffle(order_.begin() + p.begin, p.count, prng);
     p.target = active_per_plane == 0 ? p.count : std::min(active_per_plane, p.count);
-    p.active = p.target;
+    arrange(p, prng);
+    p.active = std::min(p.target, p.count);
     p.turn = static_cast<std::uint8_t>(plane);
     active_ += p.active;
     plane_of_port_[port] = static_cast<std::uint8_t>(plane);
     planes_[plane++] = p;
   }
+}
+
+// QPs begin in unlike orders, or those that began together would meet on every path.
+void Rotation::arrange(Plane& p, Prng& prng) {
+  std::uint16_t* const run = order_.begin() + p.begin;
+  if (!ascends(table_, p.port)) {
+    for (std::uint16_t i = 0; i < p.count; ++i) {
+      const EvSlot first = first_copy(table_, EvSlot(run[i]));
+      if (first.value != run[i]) p.target = kNoReserve;
+      run[i] = first.value;
+    }
+  }
+  // MRC-EV-020: copies of an EV are turns of one path.
+  if (p.copies()) return spread({run, p.count}, prng);
+  if (reach_ != 0) shuffle(run, p.count, prng);
+}
+
+void Rotation::withdraw_copies(Plane& p, EvSlot s) {
+  std::uint16_t* const run = order_.begin() + p.begin;
+  std::uint16_t* const end = run + p.active;
+  std::uint16_t* const left = std::remove(run, end, s.value);  // the others close up in their order
+  std::fill(left, end, s.value);
+  active_ -= static_cast<int>(end - left);
+  p.active = static_cast<std::uint16_t>(left - run);
+}
+
+void Rotation::admit_copies(Plane& p, EvSlot s) {
+  std::uint16_t* const run = order_.begin() + p.begin;
+  const auto more = static_cast<std::uint16_t>(std::count(run + p.active, run + p.count, s.value));
+  std::partition(run + p.active, run + p.count, [&](std::uint16_t r) { return r == s.value; });
+  // Each at its even distance from the last, whoever stood there goes to the end.
+  for (std::uint16_t k = 0; k < more; ++k) std::swap(run[p.active + k], run[k * (p.active + more) / more]);
+  p.active = static_cast<std::uint16_t>(p.active + more);
+  active_ += more;
+}
+
+bool Rotation::has_copies() const {
+  return std::any_of(planes_.begin(), planes_.end(), [](const Plane& p) { return p.copies(); });
+}
+
+int Rotation::paths_in(int plane) const {
+  const auto run = in_rotation(plane);
+  if (!planes_[plane].copies()) return static_cast<int>(run.size());
+  int paths = 0;
+  for (auto at = run.begin(); at != run.end(); ++at) paths += std::find(run.begin(), at, *at) == at;
+  return paths;
 }
 
 std::optional<EvSlot> Rotation::next(PortMask open, Prng& prng) {
@@ -59,6 +145,7 @@ std::optional<EvSlot> Rotation::next(PortMask open, Prng& prng) {
 
 void Rotation::admit(EvSlot s) {
   Plane& p = planes_[plane_of(table_[s.value].port)];
+  if (p.copies()) return admit_copies(p, s);
   if (p.active >= p.target) return;
   std::uint16_t* const at = find(p, s);
   std::uint16_t* const first_out = order_.begin() + p.begin + p.active;

@@ -21,6 +21,10 @@ struct Path {
 /// EVs in rotation and the rest in reserve. Between rounds an EV moves forward by less than `reach` places
 /// at a time: packets on one path then come at nearly even distances, and the queues of a full fabric stay
 /// shorter than with rounds that know nothing of each other.
+///
+/// A path that stands in the table several times is how a controller says that it carries more: it is one
+/// path, named by its first slot, with as many turns per round, at even distances. A plane with such copies
+/// has no reserve.
 class Rotation {
  public:
   Rotation(std::span<const Path> table, std::uint16_t active_per_plane, std::uint8_t reach, Prng& prng);
@@ -38,9 +42,12 @@ class Rotation {
   bool contains(EvSlot s) const;
   int active() const { return active_; }
   int planes() const { return static_cast<int>(planes_.size()); }
+  bool has_copies() const;
   int plane_of(PortId port) const { return plane_of_port_[port.value]; }
   PortId port_of(int plane) const { return planes_[plane].port; }
   int active_in(int plane) const { return planes_[plane].active; }
+  /// The same, copies not counted.
+  int paths_in(int plane) const;
   std::span<const std::uint16_t> in_rotation(int plane) const {
     return {order_.begin() + planes_[plane].begin, planes_[plane].active};
   }
@@ -52,8 +59,13 @@ class Rotation {
     PortId port;
     std::uint8_t turn = 0;  // index of the plane that has this place in the round of planes
     std::uint16_t begin = 0, count = 0, active = 0, position = 0, target = 0;
+    bool copies() const { return target == kNoReserve; }  // some path stands in it several times
   };
+  static constexpr std::uint16_t kNoReserve = 0xFFFF;
   std::uint16_t* find(Plane& p, EvSlot s);
+  void arrange(Plane& p, Prng& prng);
+  void withdraw_copies(Plane& p, EvSlot s);
+  void admit_copies(Plane& p, EvSlot s);
 
   std::span<const Path> table_;
   FixedArray<std::uint16_t> order_;
@@ -64,9 +76,13 @@ class Rotation {
   int active_ = 0;
 };
 
+/// The slot that a path is known by: the first in which it stands.
+EvSlot first_copy(std::span<const Path> table, EvSlot s);
+
 template <class Fit>
 void Rotation::withdraw(EvSlot s, Fit&& fit) {
   Plane& p = planes_[plane_of(table_[s.value].port)];
+  if (p.copies()) return withdraw_copies(p, s);
   std::uint16_t* const at = find(p, s);
   std::uint16_t* const first_out = order_.begin() + p.begin + p.active;
   if (at >= first_out) return;

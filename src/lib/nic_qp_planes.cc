@@ -20,7 +20,7 @@ std::vector<PlaneStatus> NicQp::planes() const {
     auto plane =
         std::find_if(found.begin(), found.end(), [&](const PlaneStatus& p) { return p.port == port; });
     if (plane == found.end()) plane = found.insert(found.end(), {port, paths.port_usable(port), 0, 0});
-    const engine::EvState state = paths.state(slot);
+    const engine::EvState state = paths.state(paths.known_as(slot));
     ++plane->evs;
     plane->good += !reached_nobody && (state == engine::EvState::good || state == engine::EvState::skip);
   }

@@ -132,6 +132,31 @@ target = "p0.t0.0-p0.t1.0"
   EXPECT_EQ(repeats("0"), 0u);
 }
 
+TEST(TransportKeys, EvsByCapacityLoadASlowSpineByWhatItCarries) {
+  const auto slowest = [](const std::string& by) {
+    return run_text(R"([topology]
+planes = 1
+t0 = 4
+t1 = 4
+hosts_per_t0 = 4
+[transport]
+skip_on_mark = false
+evs_by = ")" + by + R"("
+[[job]]
+kind = "permutation"
+bytes = "1MB"
+[[fault]]
+kind = "slow"
+target = "p0.t1.2"
+amount = 0.25
+)")
+        .outcome.summary.max_over_bound;
+  };
+  EXPECT_LT(slowest("capacity"), 0.95 * slowest("path"));
+  EXPECT_THAT(refusal(kFabric + "[transport]\nevs_by = \"luck\"\n[[job]]\nkind = \"permutation\"\n"),
+              HasSubstr("transport.evs_by"));
+}
+
 TEST(TransportKeys, SizesHaveUnits) {
   const auto s = read_text(kFabric +
                            "[transport]\nsack_bytes = \"16K\"\nwindow = \"96K\"\nwrite_bytes = \"1M\"\n"

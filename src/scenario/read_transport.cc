@@ -15,6 +15,7 @@ constexpr Choice<CcAlgorithm> kCongestion[] = {
     {"nscc", CcAlgorithm::nscc}, {"constant", CcAlgorithm::constant}, {"off", CcAlgorithm::off}};
 constexpr Choice<Forwarding> kForwarding[] = {
     {"usid", Forwarding::usid}, {"ecmp", Forwarding::ecmp}, {"ev", Forwarding::ev}};
+constexpr Choice<sim::EvsBy> kEvsBy[] = {{"path", sim::EvsBy::path}, {"capacity", sim::EvsBy::capacity}};
 constexpr Choice<sim::Transport> kProtocols[] = {{"mrc", sim::Transport::mrc},
                                                  {"roce", sim::Transport::roce}};
 constexpr Choice<MarkAt> kMarkAt[] = {{"enqueue", MarkAt::enqueue}, {"dequeue", MarkAt::dequeue}};
@@ -80,6 +81,7 @@ void read_transport(TableReader& r, Scenario& s) {
   sim::HostSettings& h = s.world.hosts;
   read_pmtu(r, h.path_mtu);
   r.number("evs", h.evs, 1, engine::kMaxEvs);
+  r.choice("evs_by", h.evs_by, kEvsBy);
   r.number("mpr", h.mpr, engine::kMinMpr);
   r.number("qps_per_pair", h.qps_per_pair, 1, 256);
   r.number("send_depth", h.send_depth, 1, 32);

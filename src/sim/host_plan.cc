@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/sizes.h"
+#include "sim/ev_turns.h"
 #include "sim/roce_packet.h"
 
 namespace mrc::sim {
@@ -34,7 +35,8 @@ HostSettings with_round_trip(HostSettings s, const topo::Topology& topo) {
 }  // namespace
 
 HostPlan::HostPlan(const topo::Topology& topology, const LinkPlan& link_plan,
-                   const HostSettings& host_settings, bool trimming, Workload& load)
+                   const HostSettings& host_settings, bool trimming, Workload& load,
+                   std::span<const Stroke> strokes)
     : topo(topology),
       links(link_plan),
       settings(with_round_trip(host_settings, topology)),
@@ -42,7 +44,22 @@ HostPlan::HostPlan(const topo::Topology& topology, const LinkPlan& link_plan,
       wire(host_settings.wire ? std::make_unique<WirePath>(topology, host_settings.encapsulation) : nullptr),
       trimming_(trimming) {
   signal_delay = to_ps(topo.spec().host_link.delay);
-  make_paths();
+  by_capacity_ = settings.evs_by == EvsBy::capacity && topo.evs_per_plane() <= settings.evs / topo.planes();
+  by_capacity_ ? make_paths_by_capacity(strokes) : make_paths();
+}
+
+// One table per T0: its own uplinks count, and what the spines carry to the others.
+void HostPlan::make_paths_by_capacity(std::span<const Stroke> strokes) {
+  const std::uint32_t t0s = (topo.hosts() - 1) / topo.spec().hosts_per_t0 + 1;
+  for (std::uint32_t t0 = 0; t0 < t0s; ++t0) {
+    const auto turns = ev_turns(topo, strokes, t0, settings.evs / topo.planes());
+    auto table = std::make_shared<std::vector<engine::Path>>();
+    for (std::uint32_t e = 0; e < topo.evs(); ++e) {
+      const engine::Path path{topo.ev_at(e), topo::nic_port(e / topo.evs_per_plane())};
+      table->insert(table->end(), turns[e], path);
+    }
+    tables_.push_back(std::move(table));
+  }
 }
 
 // When a QP can't have all EVs, neighbours under one T0 divide them: each takes every n-th uplink, beginning
@@ -71,6 +88,7 @@ void HostPlan::make_paths() {
 }
 
 const nic::PathTable& HostPlan::paths(Host a) const {
+  if (by_capacity_) return tables_[topo.t0_of(topo::HostId(a))];
   return tables_[topo.downlink_of(topo::HostId(a)) % tables_.size()];
 }
 

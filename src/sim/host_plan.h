@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/congestion_profile.h"
@@ -13,6 +14,7 @@
 #include "nic/settings.h"
 #include "sim/carriage.h"
 #include "sim/fabric_plan.h"
+#include "sim/fault.h"
 #include "sim/roce_settings.h"
 #include "sim/wire_path.h"
 #include "sim/workload.h"
@@ -25,11 +27,18 @@ enum class Transport : std::uint8_t {
   roce,  // the baseline: RoCEv2 as it is usually run, hashed paths, go-back-N, DCQCN, PFC
 };
 
+/// What decides how often an EV stands in a host's set.
+enum class EvsBy : std::uint8_t {
+  path,      // each path once, whatever it carries
+  capacity,  // as its links are at the start, which a controller knows; what changes later is not known
+};
+
 struct HostSettings {
   Transport transport = Transport::mrc;
   RoceSettings roce;  // for that transport
   std::uint16_t path_mtu = 4096;
   std::uint16_t evs = 128;  // per QP, the same number in each plane; fewer where the fabric has fewer
+  EvsBy evs_by = EvsBy::path;
   std::uint16_t qps_per_pair = 1;
   std::uint16_t send_depth = 8;  // writes under way per QP; more wait in the host
   std::uint16_t recv_depth = 32;
@@ -54,7 +63,7 @@ struct HostSettings {
 class HostPlan {
  public:
   HostPlan(const topo::Topology& topology, const LinkPlan& link_plan, const HostSettings& host_settings,
-           bool trimming, Workload& load);
+           bool trimming, Workload& load, std::span<const Stroke> strokes = {});
 
   const topo::Topology& topo;
   const LinkPlan& links;
@@ -77,9 +86,11 @@ class HostPlan {
 
  private:
   void make_paths();
+  void make_paths_by_capacity(std::span<const Stroke> strokes);
   std::uint32_t frame(std::uint64_t payload, bool last = false) const;
 
   bool trimming_;
+  bool by_capacity_ = false;  // tables by T0, not by downlink
   std::vector<nic::PathTable> tables_;
 };
 

@@ -32,7 +32,7 @@ World::World(const topo::Topology& topo, const WorldSettings& settings, Workload
   HostSettings& h = settings_.hosts;
   h.encapsulation.srv6 = settings_.forwarding.forwarding == fabric::Forwarding::usid;
   links_ = plan_links(topo, settings_.queues, base_rtt(topo, h.path_mtu + 150u, 150));
-  plan_ = std::make_unique<HostPlan>(topo, links_, h, settings_.queues.trim, workload);
+  plan_ = std::make_unique<HostPlan>(topo, links_, h, settings_.queues.trim, workload, settings_.strokes);
   crew_ = std::make_unique<Crew<World>>(*this, layout());
   tallies_.resize(crew_->layout().shards);
   make_nodes();

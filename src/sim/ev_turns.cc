@@ -1,0 +1,86 @@
+#include "sim/ev_turns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+namespace mrc::sim {
+namespace {
+
+using Speeds = std::unordered_map<std::uint32_t, double>;  // by hop; others are at their full speed
+
+Speeds speeds_at_start(std::span<const Stroke> strokes) {
+  Speeds speeds;
+  for (const Stroke& s : strokes) {
+    if (s.when == 0 && s.what == Stroke::What::rate) speeds[s.hop.index()] = s.amount;
+    if (s.when == 0 && s.what == Stroke::What::down) speeds[s.hop.index()] = 0;
+  }
+  return speeds;
+}
+
+double slowest_hop(const topo::Path& path, const Speeds& speeds) {
+  double least = 1;
+  for (int i = 0; i < path.hop_count(); ++i) {
+    const auto found = speeds.find(path.hops[static_cast<std::size_t>(i)].index());
+    if (found != speeds.end()) least = std::min(least, found->second);
+  }
+  return least;
+}
+
+constexpr std::uint32_t kDestinations = 64;  // looked at, evenly over the fabric: enough for an average
+
+/// What an EV's paths carry on average, of a path at full speed.
+std::vector<double> shares(const topo::Topology& topo, const Speeds& speeds, std::uint32_t t0) {
+  const topo::HostId from = *topo.host_under(t0, 0);
+  const std::uint32_t t0s = (topo.hosts() - 1) / topo.spec().hosts_per_t0 + 1;
+  const std::uint32_t step = std::max(1u, t0s / kDestinations);
+  std::vector<double> sums(topo.evs());
+  std::uint32_t others = 0;
+  for (std::uint32_t to = 0; to < t0s; to += step) {
+    if (to == t0) continue;
+    ++others;
+    for (std::uint32_t e = 0; e < topo.evs(); ++e)
+      sums[e] += slowest_hop(topo.path(from, *topo.host_under(to, 0), *topo.choice(topo.ev_at(e))), speeds);
+  }
+  for (double& s : sums) s = others == 0 ? 1 : s / others;
+  return sums;
+}
+
+/// Turns when the fastest path has `most`, without a common factor.
+std::vector<std::uint8_t> turns_of(const std::vector<double>& shares, double fastest, std::uint32_t most) {
+  std::vector<std::uint8_t> turns;
+  std::uint32_t common = 0;
+  for (const double share : shares) {
+    const double exact = share / fastest * most;
+    turns.push_back(static_cast<std::uint8_t>(share > 0 ? std::max(1.0, std::round(exact)) : 0));
+    common = std::gcd(common, turns.back());
+  }
+  for (auto& t : turns) t = static_cast<std::uint8_t>(t / common);
+  return turns;
+}
+
+bool fits(const topo::Topology& topo, const std::vector<std::uint8_t>& turns, std::uint32_t most_per_plane) {
+  const std::uint32_t each = topo.evs_per_plane();
+  for (std::uint32_t plane = 0; plane < topo.planes(); ++plane) {
+    const auto first = turns.begin() + plane * each;
+    if (std::accumulate(first, first + each, 0u) > most_per_plane) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> ev_turns(const topo::Topology& topo, std::span<const Stroke> strokes,
+                                   std::uint32_t t0, std::uint32_t most_per_plane) {
+  const std::vector<double> known = shares(topo, speeds_at_start(strokes), t0);
+  const double fastest = *std::max_element(known.begin(), known.end());
+  constexpr std::uint32_t kMostTurns = 8;
+  for (std::uint32_t most = kMostTurns; fastest > 0 && most > 1; most /= 2) {
+    auto turns = turns_of(known, fastest, most);
+    if (fits(topo, turns, most_per_plane)) return turns;
+  }
+  return std::vector<std::uint8_t>(topo.evs(), 1);
+}
+
+}  // namespace mrc::sim
