@@ -1,9 +1,10 @@
 #include "sim/ev_turns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <unordered_map>
+
+#include "topo/select.h"
 
 namespace mrc::sim {
 namespace {
@@ -47,19 +48,6 @@ std::vector<double> shares(const topo::Topology& topo, const Speeds& speeds, std
   return sums;
 }
 
-/// Turns when the fastest path has `most`, without a common factor.
-std::vector<std::uint8_t> turns_of(const std::vector<double>& shares, double fastest, std::uint32_t most) {
-  std::vector<std::uint8_t> turns;
-  std::uint32_t common = 0;
-  for (const double share : shares) {
-    const double exact = share / fastest * most;
-    turns.push_back(static_cast<std::uint8_t>(share > 0 ? std::max(1.0, std::round(exact)) : 0));
-    common = std::gcd(common, turns.back());
-  }
-  for (auto& t : turns) t = static_cast<std::uint8_t>(t / common);
-  return turns;
-}
-
 bool fits(const topo::Topology& topo, const std::vector<std::uint8_t>& turns, std::uint32_t most_per_plane) {
   const std::uint32_t each = topo.evs_per_plane();
   for (std::uint32_t plane = 0; plane < topo.planes(); ++plane) {
@@ -77,7 +65,7 @@ std::vector<std::uint8_t> ev_turns(const topo::Topology& topo, std::span<const S
   const double fastest = *std::max_element(known.begin(), known.end());
   constexpr std::uint32_t kMostTurns = 8;
   for (std::uint32_t most = kMostTurns; fastest > 0 && most > 1; most /= 2) {
-    auto turns = turns_of(known, fastest, most);
+    auto turns = topo::turns_by_share(known, most);
     if (fits(topo, turns, most_per_plane)) return turns;
   }
   return std::vector<std::uint8_t>(topo.evs(), 1);

@@ -99,6 +99,9 @@ Run emit_verb(CLI::App& app) {
   app.add_option("--node", q->node, "one node, to standard output");
   app.add_option("--out", q->directory, "all nodes, one file each, into this directory");
   app.add_option("--to", q->to, "profiles: to this host only");
+  app.add_option("--slow", q->slow,
+                 "profiles: a link or switch at part of its speed, as p0.t1.3=0.25; the others' EVs stand "
+                 "there more often");
   app.add_option("--per-plane", q->per_plane, "profiles: EVs of each plane")->capture_default_str();
   app.add_option("--lanes", q->lanes, "sonic: lanes per port, so that ports are Ethernet<port * lanes>")
       ->capture_default_str();

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -31,6 +32,31 @@ Result<std::string> netlink_text(const topo::NodeConfig& node) {
   return std::string(bytes->begin(), bytes->end());
 }
 
+/// "p0.t1.3=0.25", for one pair of hosts.
+Result<topo::SlowEvs> read_slow(const Topology& t, const std::string& text, const std::string& from,
+                                const std::string& to) {
+  const auto equals = text.find('=');
+  char* end = nullptr;
+  const double part = equals == std::string::npos ? 0 : std::strtod(text.c_str() + equals + 1, &end);
+  if (!(part > 0 && part <= 1) || *end != '\0')
+    return Error{EINVAL, "--slow " + text +
+                             ": say what is slow and what part of its speed it has, as in p0.t1.3=0.25"};
+  const auto evs = touched(t, {.name = text.substr(0, equals), .from = from, .to = to});
+  if (!evs) return evs.error();
+  return topo::SlowEvs{*evs, part};
+}
+
+Result<std::string> profile_text(const Topology& t, topo::HostId source, topo::HostId to,
+                                 const EmitQuery& q) {
+  std::vector<topo::SlowEvs> slow;
+  for (const std::string& text : q.slow) {
+    const auto one = read_slow(t, text, t.name(topo::host_node(source)), t.name(topo::host_node(to)));
+    if (!one) return one.error();
+    slow.push_back(*one);
+  }
+  return topo::emit_ev_profile(t, source, to, q.per_plane, slow);
+}
+
 Result<std::string> profiles_text(const Topology& t, topo::HostId source, const EmitQuery& q) {
   if (t.usids_per_carrier() < static_cast<int>(2 * t.tiers()))
     return Error{
@@ -39,7 +65,9 @@ Result<std::string> profiles_text(const Topology& t, topo::HostId source, const 
   if (!q.to.empty()) {
     const auto to = find_host(t, q.to);
     if (!to) return to.error();
-    return topo::emit_ev_format(t, source, *to) + topo::emit_ev_profile(t, source, *to, q.per_plane);
+    const auto profile = profile_text(t, source, *to, q);
+    if (!profile) return profile.error();
+    return topo::emit_ev_format(t, source, *to) + *profile;
   }
   if (t.hosts() > kMostProfiles)
     return Error{E2BIG, std::to_string(t.hosts()) + " destinations; name one with --to"};
@@ -48,7 +76,9 @@ Result<std::string> profiles_text(const Topology& t, topo::HostId source, const 
     const topo::HostId to(h);
     if (to == source) continue;
     if (out.empty()) out = topo::emit_ev_format(t, source, to);
-    out += topo::emit_ev_profile(t, source, to, q.per_plane);
+    const auto profile = profile_text(t, source, to, q);
+    if (!profile) return profile.error();
+    out += *profile;
   }
   return out;
 }

@@ -87,6 +87,8 @@ Json touched_json(const Topology& t, const topo::EvSet& set) {
   return j;
 }
 
+}  // namespace
+
 Result<topo::EvSet> touched(const Topology& t, const TouchedQuery& q) {
   const auto link = t.find_link(q.name);
   const auto node = t.find_node(q.name);
@@ -100,8 +102,6 @@ Result<topo::EvSet> touched(const Topology& t, const TouchedQuery& q) {
   if (!to) return to.error();
   return link ? t.evs_through(*link, *from, *to) : t.evs_through(*node, *from, *to);
 }
-
-}  // namespace
 
 Result<HostId> find_host(const Topology& t, const std::string& name) {
   const auto node = t.find_node(name);

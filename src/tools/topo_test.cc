@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/ipv6.h"
 #include "node/expansion.h"
@@ -108,6 +110,33 @@ TEST(Topo, EmitsEachFormat) {
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "netlink", "--node", "h0"}).err,
               HasSubstr("on the node itself"));
   EXPECT_THAT(run_mrc({"topo", "emit", "--format", "frr"}).err, HasSubstr("--node NAME for one node"));
+}
+
+// What is slow gets fewer turns: the other EVs stand in the profile several times.
+TEST(Topo, ProfilesKnowWhatIsSlow) {
+  const auto evs = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"topo", "emit", "--format", "profiles", "--node", "h0", "--to", "h3"};
+    words.insert(words.end(), {"--planes", "1", "--t0", "2", "--t1", "2", "--hosts-per-t0", "2"});
+    words.insert(words.end(), more.begin(), more.end());
+    const std::string text = run_mrc(words).out;
+    const auto file = parse_profiles(text, true);
+    EXPECT_TRUE(file) << text;
+    std::map<std::string, int> copies;
+    for (const auto& e : file->evs.at(0).evs)
+      ++copies[std::string(std::begin(e.ev_new.val), std::end(e.ev_new.val))];
+    std::multiset<int> counts;
+    for (const auto& [ev, n] : copies) counts.insert(n);
+    return counts;
+  };
+  EXPECT_EQ(evs({}), (std::multiset<int>{1, 1}));
+  EXPECT_EQ(evs({"--slow", "p0.t1.1=0.25"}), (std::multiset<int>{1, 4}));
+  EXPECT_EQ(evs({"--slow", "p0.t0.0-p0.t1.1=0.5", "--slow", "p0.t1.1=0.75"}), (std::multiset<int>{1, 2}));
+  EXPECT_EQ(evs({"--slow", "p0.t1.0=0.5", "--slow", "p0.t1.1=0.5"}), (std::multiset<int>{1, 1}));
+  for (const char* bad : {"p0.t1.1", "p0.t1.1=0", "p0.t1.1=2", "p0.t1.1=half", "p0.t1.9=0.5"})
+    EXPECT_NE(
+        run_mrc({"topo", "emit", "--format", "profiles", "--node", "h0", "--to", "h3", "--slow", bad}).err,
+        "")
+        << bad;
 }
 
 // A controller that reads the file expands its EVs to the carriers that the fabric forwards.

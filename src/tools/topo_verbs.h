@@ -24,9 +24,12 @@ struct TouchedQuery {
   bool json = false;
 };
 Status print_touched(const topo::Topology& t, const TouchedQuery& q);
+/// The EVs that a link or switch touches, of two hosts or of any.
+Result<topo::EvSet> touched(const topo::Topology& t, const TouchedQuery& q);
 
 struct EmitQuery {
   std::string format, node, directory, to;
+  std::vector<std::string> slow;  // NAME=PART: profiles know that this link or switch is slow
   std::uint32_t per_plane = 16;
   std::uint32_t lanes = 1;
   bool apply = false;

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "topo/node_config.h"
+#include "topo/select.h"
 
 namespace mrc::topo {
 
@@ -38,9 +40,11 @@ std::string emit_sonic(const NodeConfig& node, const SonicSettings& settings);
 
 /// For a controller, in TOML: the format of all of a host's EV profiles, and then one for each destination:
 /// the row's template as the controller's fields, and `per_plane` EVs of each plane with their NIC port,
-/// beside the 32-bit EV that packets carry and the carrier. REQUIRES: the path fits one carrier.
+/// beside the 32-bit EV that packets carry and the carrier; where some are slow, the others stand there more
+/// often. REQUIRES: the path fits one carrier.
 std::string emit_ev_format(const Topology& topo, HostId source, HostId destination);
 inline std::uint64_t ev_profile_id(HostId destination) { return destination.value + 1u; }
-std::string emit_ev_profile(const Topology& topo, HostId source, HostId destination, std::uint32_t per_plane);
+std::string emit_ev_profile(const Topology& topo, HostId source, HostId destination, std::uint32_t per_plane,
+                            std::span<const SlowEvs> slow = {});
 
 }  // namespace mrc::topo

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "topo/emit.h"
-#include "topo/select.h"
 #include "topo/template.h"
 
 namespace mrc::topo {
@@ -51,15 +50,15 @@ std::string emit_ev_format(const Topology& topo, HostId source, HostId destinati
          "]\nmode = \"srv6\"\nwidths = [" + widths + "]\n";
 }
 
-std::string emit_ev_profile(const Topology& topo, HostId source, HostId destination,
-                            std::uint32_t per_plane) {
+std::string emit_ev_profile(const Topology& topo, HostId source, HostId destination, std::uint32_t per_plane,
+                            std::span<const SlowEvs> slow) {
   const Template t = row_template(topo, source, destination);
   std::string text = "\n# To " + topo.name(host_node(destination)) + ":";
   for (Plane p = 0; p < topo.planes(); ++p) text += " " + to_string(topo.address(destination, p));
   text += ".\n[ev." + std::to_string(ev_profile_id(destination)) +
           "]\nmode = \"explicit\"\nformat = " + std::to_string(kFormat) + "\nfields = [" + fields_of(t) +
           "]\nevs = [  # EV in packets, carrier\n";
-  for (const Choice& c : select_choices(topo, source, destination, per_plane))
+  for (const Choice& c : repeat_by_speed(select_choices(topo, source, destination, per_plane), slow))
     text += line_of(topo, t, source, destination, c);
   return text + "]\n";
 }

@@ -1,6 +1,7 @@
 #include "topo/select.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/prng.h"
@@ -43,6 +44,32 @@ std::vector<Choice> select_choices(const Topology& topo, HostId source, HostId d
       out.push_back({p, way / uplinks1, way % uplinks1});
     }
   }
+  return out;
+}
+
+std::vector<std::uint8_t> turns_by_share(std::span<const double> shares, std::uint32_t most) {
+  const double largest = *std::max_element(shares.begin(), shares.end());
+  std::vector<std::uint8_t> turns;
+  std::uint32_t common = 0;
+  for (const double share : shares) {
+    const double exact = std::round(share / largest * most);
+    turns.push_back(static_cast<std::uint8_t>(share > 0 ? std::max(1.0, exact) : 0));
+    common = std::gcd(common, turns.back());
+  }
+  for (auto& t : turns) t = static_cast<std::uint8_t>(t / common);
+  return turns;
+}
+
+std::vector<Choice> repeat_by_speed(const std::vector<Choice>& choices, std::span<const SlowEvs> slow) {
+  constexpr std::uint32_t kMost = 8;
+  std::vector<double> shares;
+  for (const Choice& c : choices) {
+    double& share = shares.emplace_back(1);
+    for (const SlowEvs& s : slow) share = s.evs.contains(c) ? std::min(share, s.part) : share;
+  }
+  std::vector<Choice> out;
+  const auto turns = turns_by_share(shares, kMost);
+  for (std::size_t i = 0; i < choices.size(); ++i) out.insert(out.end(), turns[i], choices[i]);
   return out;
 }
 
