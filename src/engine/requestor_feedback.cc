@@ -164,9 +164,9 @@ void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration
 void Requestor::hold_missing(Time now, const wire::Sack& sack) {
   const auto& c = counters_;
   if (c.lost_by_order + c.lost_by_silence + c.lost_by_timeout + c.repeats == 0) return;
-  // Short of half a packet it is rounding, and nobody need look.
-  const std::int64_t full = cc_bytes_max(limits_.path_mtu);
-  if (charged_ + full / 2 >= full * std::min(flight_.in_flight(), Slab::kPsns)) return;
+  // A count that is low by some packets makes a window somewhat larger; one of nothing makes every trim a
+  // storm of its own.
+  if (charged_ >= cc_bytes_max(limits_.path_mtu)) return;
   std::int64_t missing = 0;
   flight_.for_open(sack.cack_psn + sack.sack_offset, ~sack.bitmap, [&](Psn psn) {
     if (flight_.is_in_flight(psn)) missing += size_of(psn);
