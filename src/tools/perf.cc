@@ -105,6 +105,10 @@ Run perf(CLI::App& app) {
         const auto read = lib::read_cc(text, unused);
         return read ? std::string() : read.error().what;
       });
+  app.add_option("--ev-profile", o->ev_profile,
+                 "this end's paths: the EV profile with this number, as `mrc ctl profiles` lists them");
+  app.add_option("--cc-profile", o->cc_profile, "this end's congestion control: the CC profile")
+      ->excludes("--cc");
   app.add_flag("--latency", o->latency, "ping-pong: half the round trip");
   app.add_flag("--imm", o->imm, "writes with immediate");
   app.add_flag("--verify", o->verify, "compare every byte");

@@ -27,7 +27,8 @@ struct PerfOptions {
   std::uint64_t rate = 0;  // bits per second of all QPs; 0: as fast as they go
   std::uint32_t spray_unit = 8;
   std::uint32_t mtu = 4096;
-  std::string cc;  // as in MRC_CC
+  std::string cc;                                // as in MRC_CC
+  std::uint64_t ev_profile = 0, cc_profile = 0;  // of this end's node; 0: the device's own
   bool latency = false, imm = false, verify = false, local = false, json = false, quiet = false, icrc = true;
 };
 

@@ -109,6 +109,8 @@ PerfSide::~PerfSide() {
 openmrc_params PerfSide::params() const {
   openmrc_params p;
   openmrc_default_params(&p);
+  p.ev_profile_id = options_.ev_profile;
+  p.cc_profile_id = options_.cc_profile;
   p.gid_index = gid_index_;
   p.path_mtu = static_cast<ibv_mtu>(std::countr_zero(options_.mtu) - 7);
   return p;

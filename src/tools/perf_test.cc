@@ -94,6 +94,14 @@ TEST_F(Perf, WhoFindsNobodySaysHowLongItWaited) {
   EXPECT_NE(o.err.find("no connection to 127.0.0.1 port 18816"), std::string::npos) << o.err;
 }
 
+TEST_F(Perf, AProfileThatIsNotThereIsNamed) {
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18817", "--ev-profile", "9"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("ev_profile_id 9"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("`mrc ctl profiles` lists them"), std::string::npos) << o.err;
+  EXPECT_EQ(run_mrc({"perf", "--local", "--cc", "off", "--cc-profile", "1"}).status, 2);
+}
+
 TEST_F(Perf, NonsenseIsRefusedWithASentence) {
   EXPECT_NE(run_mrc({"perf"}).err.find("--listen ADDRESS"), std::string::npos);
   EXPECT_NE(run_mrc({"perf", "--local", "--rate", "10M", "--verify"}).err.find("--rate"), std::string::npos);
