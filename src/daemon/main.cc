@@ -23,7 +23,7 @@ struct Options {
   daemon::Settings settings;
   std::string devices;
   std::string fabric, host;
-  bool has_devices = false, foreground = false, no_state = false;
+  bool has_devices = false, foreground = false, no_state = false, no_endpoint = false;
 };
 
 int complain(const Error& error) {
@@ -107,7 +107,7 @@ int serve(Options o) {
   daemon::Daemon mrcd(o.settings);
   if (auto opened = mrcd.open(daemon::inherited_socket()); !opened) return complain(opened.error());
   if (o.has_devices) ::setenv("MRC_DEVICES", o.devices.c_str(), 1);
-  open_devices(mrcd);
+  if (!o.no_endpoint) open_devices(mrcd);
   if (!o.fabric.empty()) {
     auto mapping = daemon::Mapping::open(o.fabric, o.host);
     if (!mapping) return complain(mapping.error());
@@ -164,6 +164,11 @@ int main(int argc, char** argv) {
   auto* devices = app.add_option("--devices", o.devices,
                                  "interfaces of the node's devices, as in MRC_DEVICES: \"eth0,eth1;eth2\"");
   devices->type_name("LIST");
+  app.add_flag(
+         "--no-endpoint", o.no_endpoint,
+         "have no port of its own: programs with MRC_PORT=packet or xdp need the address for themselves, and "
+         "answer endpoint operations while they run")
+      ->excludes(devices);
   auto* fabric = app.add_option(
       "--map", o.fabric, "probe the fabric of this topology file, and deny EVs that meet what is broken");
   fabric->type_name("FILE");

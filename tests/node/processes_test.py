@@ -187,6 +187,22 @@ class Node(NodeCase):
         self.assertIsNone(self.mrcd.poll())
         self.assertEqual(self.profiles()["ev", 1]["state"], "online")
 
+    def test_a_daemon_without_a_port_leaves_the_address_to_frames(self):
+        udp_port = int(self.environment["MRC_UDP_PORT"])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+            self.assertRaises(OSError, taken.bind, ("127.0.0.1", udp_port))
+        self.mrcd.kill()
+        self.mrcd.wait()
+        self.mrcd_options = ("--no-endpoint",)
+        self.start_mrcd()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+            free.bind(("127.0.0.1", udp_port))
+        self.create_profiles()
+        application = self.start_application(1, 3)
+        self.more_writes(application)
+        self.assertEqual(self.profiles()[("ev", 1)]["qps"], 2)
+        self.end(application)
+
     def test_says_what_to_do(self):
         self.assertIn("start it with `mrcd`", self.ctl("snapshot", wrong=True, MRC_SOCKET=str(self.folder / "none")))
         second = subprocess.run([MRCD, "--foreground"], env=self.environment, capture_output=True, text=True, timeout=SECONDS)
