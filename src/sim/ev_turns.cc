@@ -4,8 +4,6 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "topo/select.h"
-
 namespace mrc::sim {
 namespace {
 
@@ -34,7 +32,7 @@ constexpr std::uint32_t kDestinations = 64;  // looked at, evenly over the fabri
 /// What an EV's paths carry on average, of a path at full speed.
 std::vector<double> shares(const topo::Topology& topo, const Speeds& speeds, std::uint32_t t0) {
   const topo::HostId from = *topo.host_under(t0, 0);
-  const std::uint32_t t0s = (topo.hosts() - 1) / topo.spec().hosts_per_t0 + 1;
+  const std::uint32_t t0s = t0s_with_hosts(topo);
   const std::uint32_t step = std::max(1u, t0s / kDestinations);
   std::vector<double> sums(topo.evs());
   std::uint32_t others = 0;
@@ -48,7 +46,7 @@ std::vector<double> shares(const topo::Topology& topo, const Speeds& speeds, std
   return sums;
 }
 
-bool fits(const topo::Topology& topo, const std::vector<std::uint8_t>& turns, std::uint32_t most_per_plane) {
+bool fits(const topo::Topology& topo, const topo::Turns& turns, std::uint32_t most_per_plane) {
   const std::uint32_t each = topo.evs_per_plane();
   for (std::uint32_t plane = 0; plane < topo.planes(); ++plane) {
     const auto first = turns.begin() + plane * each;
@@ -59,16 +57,11 @@ bool fits(const topo::Topology& topo, const std::vector<std::uint8_t>& turns, st
 
 }  // namespace
 
-std::vector<std::uint8_t> ev_turns(const topo::Topology& topo, std::span<const Stroke> strokes,
-                                   std::uint32_t t0, std::uint32_t most_per_plane) {
+topo::Turns ev_turns(const topo::Topology& topo, std::span<const Stroke> strokes, std::uint32_t t0,
+                     std::uint32_t most_per_plane) {
   const std::vector<double> known = shares(topo, speeds_at_start(strokes), t0);
-  const double fastest = *std::max_element(known.begin(), known.end());
-  constexpr std::uint32_t kMostTurns = 8;
-  for (std::uint32_t most = kMostTurns; fastest > 0 && most > 1; most /= 2) {
-    auto turns = topo::turns_by_share(known, most);
-    if (fits(topo, turns, most_per_plane)) return turns;
-  }
-  return std::vector<std::uint8_t>(topo.evs(), 1);
+  return topo::turns_by_share(known,
+                              [&](const topo::Turns& turns) { return fits(topo, turns, most_per_plane); });
 }
 
 }  // namespace mrc::sim

@@ -50,8 +50,7 @@ HostPlan::HostPlan(const topo::Topology& topology, const LinkPlan& link_plan,
 
 // One table per T0: its own uplinks count, and what the spines carry to the others.
 void HostPlan::make_paths_by_capacity(std::span<const Stroke> strokes) {
-  const std::uint32_t t0s = (topo.hosts() - 1) / topo.spec().hosts_per_t0 + 1;
-  for (std::uint32_t t0 = 0; t0 < t0s; ++t0) {
+  for (std::uint32_t t0 = 0; t0 < t0s_with_hosts(topo); ++t0) {
     const auto turns = ev_turns(topo, strokes, t0, settings.evs / topo.planes());
     auto table = std::make_shared<std::vector<engine::Path>>();
     for (std::uint32_t e = 0; e < topo.evs(); ++e) {

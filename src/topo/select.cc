@@ -47,9 +47,10 @@ std::vector<Choice> select_choices(const Topology& topo, HostId source, HostId d
   return out;
 }
 
-std::vector<std::uint8_t> turns_by_share(std::span<const double> shares, std::uint32_t most) {
-  const double largest = *std::max_element(shares.begin(), shares.end());
-  std::vector<std::uint8_t> turns;
+namespace {
+
+Turns turns_of(std::span<const double> shares, double largest, std::uint32_t most) {
+  Turns turns;
   std::uint32_t common = 0;
   for (const double share : shares) {
     const double exact = std::round(share / largest * most);
@@ -60,15 +61,28 @@ std::vector<std::uint8_t> turns_by_share(std::span<const double> shares, std::ui
   return turns;
 }
 
-std::vector<Choice> repeat_by_speed(const std::vector<Choice>& choices, std::span<const SlowEvs> slow) {
+}  // namespace
+
+Turns turns_by_share(std::span<const double> shares, const std::function<bool(const Turns&)>& fit) {
   constexpr std::uint32_t kMost = 8;
+  const double largest = *std::max_element(shares.begin(), shares.end());
+  for (std::uint32_t most = kMost; largest > 0 && most > 1; most /= 2) {
+    Turns turns = turns_of(shares, largest, most);
+    if (fit(turns)) return turns;
+  }
+  return Turns(shares.size(), 1);
+}
+
+std::vector<Choice> repeat_by_speed(const std::vector<Choice>& choices, std::span<const SlowEvs> slow) {
+  constexpr std::uint32_t kMostEvs = 1024;  // of a profile
   std::vector<double> shares;
   for (const Choice& c : choices) {
     double& share = shares.emplace_back(1);
     for (const SlowEvs& s : slow) share = s.evs.contains(c) ? std::min(share, s.part) : share;
   }
+  const Turns turns = turns_by_share(
+      shares, [](const Turns& t) { return std::accumulate(t.begin(), t.end(), 0u) <= kMostEvs; });
   std::vector<Choice> out;
-  const auto turns = turns_by_share(shares, kMost);
   for (std::size_t i = 0; i < choices.size(); ++i) out.insert(out.end(), turns[i], choices[i]);
   return out;
 }

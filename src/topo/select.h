@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,17 +15,19 @@ namespace mrc::topo {
 std::vector<Choice> select_choices(const Topology& topo, HostId source, HostId destination,
                                    std::uint32_t per_plane, std::uint64_t seed = 0);
 
-/// Turns in proportion to shares: `most` for the largest, at least one for whoever has any, without a common
-/// factor. REQUIRES a share above zero.
-std::vector<std::uint8_t> turns_by_share(std::span<const double> shares, std::uint32_t most);
+/// How many turns each path of a set has in a round.
+using Turns = std::vector<std::uint8_t>;
+/// Turns in proportion to shares, at least one for whoever has any, without a common factor: eight for the
+/// largest, or half as many until they fit. One each where nothing else fits, or nobody has a share.
+Turns turns_by_share(std::span<const double> shares, const std::function<bool(const Turns&)>& fit);
 
 /// EVs that carry only part of what others do.
 struct SlowEvs {
   EvSet evs = EvSet::none();
   double part = 1;
 };
-/// Each choice as often as it has turns, in eighths: an EV that stands in several slots of a profile has
-/// several.
+/// Each choice as often as it has turns, as far as a profile has room: an EV that stands in several of its
+/// slots has several.
 std::vector<Choice> repeat_by_speed(const std::vector<Choice>& choices, std::span<const SlowEvs> slow);
 
 }  // namespace mrc::topo
