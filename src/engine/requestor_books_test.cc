@@ -1,4 +1,5 @@
-// What a QP holds of the congestion window: what is in flight, however many copies of it arrive.
+// What a QP holds of the congestion window is never nothing while something is in flight, however many copies
+// of it arrive.
 #include "engine/script.h"
 #include "engine/sizes.h"
 

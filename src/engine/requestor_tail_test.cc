@@ -154,7 +154,7 @@ TEST_F(RequestorTailTest, WhenBothArriveNothingElseLeavesTheFlight) {
   drain();
   sack(Psn(107), 0, wire::SackMark::none, 48);  // nine packets, of eight
   ASSERT_EQ(qp->requestor().flight().in_flight(), 1);
-  EXPECT_EQ(window.in_flight(), std::int64_t{1} * cc_bytes(4096, true, false));
+  EXPECT_EQ(window.in_flight(), std::int64_t{cc_bytes(4096, true, false)});
 }
 
 }  // namespace

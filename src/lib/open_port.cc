@@ -58,7 +58,14 @@ PortResult open_port(const PortConfig& config, const DeviceSettings& settings, s
   if (!frames) return frames.error();
   auto framed = port::FramedPort::open(std::move(*frames),
                                        {.local = local_address(config), .udp_port = settings.udp_port});
-  if (!framed) return framed.error();
+  if (!framed) {
+    Error error = framed.error();
+    if (error.code == EADDRINUSE)
+      error.what +=
+          "; MRC_PORT=packet and xdp have their address alone: if it is mrcd's, start that with "
+          "--no-endpoint";
+    return error;
+  }
   return std::unique_ptr<port::Port>(std::move(*framed));
 }
 

@@ -21,13 +21,7 @@ wire::IpAddress ip(const Address& address) { return {address.ip}; }
 /// Takes the UDP port from everybody else and every packet from itself.
 Result<Fd> open_decoy(const FramedPortOptions& options) {
   auto decoy = open_receive_socket({.bind = options.local, .udp_port = options.udp_port, .buffer = 0});
-  if (!decoy) {
-    Error error = decoy.error();
-    if (error.code == EADDRINUSE)
-      error.what +=
-          "; a port of frames has its address alone: if it is mrcd's, start that with --no-endpoint";
-    return error;
-  }
+  if (!decoy) return decoy;
   sock_filter drop_all[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
   const sock_fprog program{1, drop_all};
   ::setsockopt(decoy->get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);

@@ -115,21 +115,29 @@ TEST_P(UdpPortTest, SteadyPathsAreCarriedAsTheOthersAre) {
   }
 }
 
-/// More paths than lanes, each in runs: those that have a lane keep it, and nobody opens sockets for ever.
-TEST(ConnectedSockets, PathsInTurnDoNotTakeLanesFromEachOther) {
-  const Address loopback = *parse_address("::1");
-  ConnectedSockets sockets({.local = loopback, .limit = 4});
-  TxTrain train;
-  train.to = &loopback;
-  unsigned carried = 0;
-  for (int round = 0; round < 50; ++round) {
-    for (std::uint16_t path = 0; path < 16; ++path) {
+class ConnectedSocketsTest : public ::testing::Test {
+ protected:
+  ConnectedSocketsTest() { train.to = &loopback; }
+  /// Trains that found a lane: of each path some in a row.
+  unsigned carried(ConnectedSockets& sockets, std::uint16_t paths, int in_a_row) {
+    unsigned found = 0;
+    for (std::uint16_t path = 0; path < paths; ++path) {
       train.source_port = static_cast<std::uint16_t>(53000 + path);
-      for (int i = 0; i < 3; ++i) carried += sockets.find(train) >= 0;
+      for (int i = 0; i < in_a_row; ++i) found += sockets.find(train) >= 0;
     }
+    return found;
   }
+  const Address loopback = *parse_address("::1");
+  TxTrain train;
+};
+
+/// More paths than lanes, each in runs: those that have a lane keep it, and nobody opens sockets for ever.
+TEST_F(ConnectedSocketsTest, PathsInTurnDoNotTakeLanesFromEachOther) {
+  ConnectedSockets sockets({.local = loopback, .limit = 4});
+  unsigned found = 0;
+  for (int round = 0; round < 50; ++round) found += carried(sockets, 16, 3);
   EXPECT_LE(sockets.opened(), 4u);
-  EXPECT_GT(carried, 0u);
+  EXPECT_GT(found, 0u);
   // A path that is used no more makes room.
   train.source_port = 54000;
   for (int i = 0; i < 200; ++i) (void)sockets.find(train);
@@ -137,20 +145,10 @@ TEST(ConnectedSockets, PathsInTurnDoNotTakeLanesFromEachOther) {
 }
 
 /// Half as many paths as lanes: hardly any is without one.
-TEST(ConnectedSockets, PathsFindALaneEach) {
-  const Address loopback = *parse_address("::1");
+TEST_F(ConnectedSocketsTest, PathsFindALaneEach) {
   ConnectedSockets sockets({.local = loopback, .limit = 256});
-  TxTrain train;
-  train.to = &loopback;
-  unsigned carried = 0;
-  for (int round = 0; round < 10; ++round) {
-    carried = 0;
-    for (std::uint16_t path = 0; path < 128; ++path) {
-      train.source_port = static_cast<std::uint16_t>(53000 + path);
-      for (int i = 0; i < 2; ++i) carried += sockets.find(train) >= 0;
-    }
-  }
-  EXPECT_GE(carried, 2 * 124u);
+  for (int round = 0; round < 9; ++round) carried(sockets, 128, 2);
+  EXPECT_GE(carried(sockets, 128, 2), 2 * 124u);
 }
 
 }  // namespace
