@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -16,10 +17,14 @@ class Ring {
  public:
   Ring() = default;
   explicit Ring(std::size_t capacity)
-      : slots_(allocate(capacity)), mask_(rounded(capacity) - 1), capacity_(capacity) {}
+      : slots_(allocate(capacity)),
+        mask_(static_cast<std::uint32_t>(rounded(capacity) - 1)),
+        capacity_(static_cast<std::uint32_t>(capacity)) {
+    MRC_CHECK(capacity <= std::uint32_t{1} << 31);
+  }
 
   std::size_t capacity() const { return capacity_; }
-  std::size_t size() const { return tail_ - head_; }
+  std::size_t size() const { return std::uint32_t(tail_ - head_); }
   bool empty() const { return tail_ == head_; }
   bool full() const { return size() == capacity_; }
 
@@ -61,10 +66,10 @@ class Ring {
   static std::unique_ptr<T[]> allocate(std::size_t n) { return std::make_unique<T[]>(rounded(n)); }
 
   std::unique_ptr<T[]> slots_;
-  std::size_t mask_ = 0;
-  std::size_t capacity_ = 0;
-  std::size_t head_ = 0;
-  std::size_t tail_ = 0;
+  std::uint32_t mask_ = 0;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t head_ = 0;
+  std::uint32_t tail_ = 0;
 };
 
 }  // namespace mrc

@@ -34,6 +34,7 @@ class Congestion {
     bool ecn = false;             // that packet carried CE
     std::uint8_t penalty = 0;     // rcv_cwnd_pen
     bool restore = false;         // restore_cwnd
+    std::uint64_t rest = 0;       // bytes yet to leave, where the peer has heard of all of them; else 0
   };
   /// All of `newly` leaves the flight, even if that was less: packets that were given up may arrive after
   /// all. The QP then returns the difference (on_settled), and only if both count alike do the books balance.
@@ -61,6 +62,8 @@ class Congestion {
   virtual Time next_send() const { return Time::min(); }
 
   virtual std::uint64_t window() const = 0;
+  /// The largest that the window may become; 0: there is none.
+  virtual std::uint64_t max_window() const { return 0; }
   virtual std::int64_t in_flight() const = 0;
 };
 

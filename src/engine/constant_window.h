@@ -34,6 +34,7 @@ class ConstantWindow final : public NoCongestionControl {
     return in_flight() <= 0 || in_flight() + bytes <= static_cast<std::int64_t>(window_);
   }
   std::uint64_t window() const override { return window_; }
+  std::uint64_t max_window() const override { return window_; }
 
  private:
   std::uint64_t window_;

@@ -31,6 +31,7 @@ void Nscc::on_hints(const CongestionHints& hints) {
 void Nscc::on_send(Time now, std::uint32_t bytes) {
   if (in_flight_ <= 0 && now >= qa_end_) begin_qa_period(now);
   in_flight_ += bytes;
+  lent_ -= std::min<std::uint64_t>(lent_, bytes);
   if (cwnd_ < paced_below()) note_paced_send(now);
 }
 
@@ -45,7 +46,8 @@ void Nscc::on_sack(Time now, const Feedback& f) {
   if (f.rtt && f.rtt->count() > 0 && (f.rtt_certain || is_plausible(*f.rtt)))
     note_rtt(f.rtt_certain ? *f.rtt : std::max(*f.rtt, Duration(base_rtt_)), newly);
   if (config_.learn_queue != 0 && learnt_) follow_rate(now, before, newly);
-  if (f.restore) restore();
+  if (in_flight_ <= 0) lent_ = 0;
+  if (f.restore) restore(f.rest);
   if (f.penalty > 0) return penalise(before, newly, f.penalty);
 
   const bool past_flight = covered(newly);
@@ -161,7 +163,8 @@ bool Nscc::may_send(std::uint32_t bytes) const {
 }
 
 std::uint64_t Nscc::window() const {
-  return static_cast<std::uint64_t>(std::max(cwnd_, static_cast<double>(config_.mtu)));
+  return static_cast<std::uint64_t>(
+      std::max(lent_ > 0 ? max_cwnd_ : cwnd_, static_cast<double>(config_.mtu)));
 }
 
 double Nscc::floor() const {

@@ -31,7 +31,7 @@ class Nscc final : public Congestion {
   /// Bytes per RTT that this destination may have: the window, or less than one MTU when paced.
   double share() const { return cwnd_; }
   Duration base_rtt() const { return Duration(base_rtt_); }
-  std::uint64_t max_window() const { return static_cast<std::uint64_t>(max_cwnd_); }
+  std::uint64_t max_window() const override { return static_cast<std::uint64_t>(max_cwnd_); }
 
  private:
   // The quadrants.
@@ -50,7 +50,7 @@ class Nscc final : public Congestion {
   bool covered(std::uint64_t bytes);
   void give_up(Time now, std::uint32_t bytes);
   void penalise(std::int64_t flight_before, std::uint64_t newly, std::uint8_t penalty);
-  void restore();
+  void restore(std::uint64_t rest);
   double paced_below() const;
   void note_paced_send(Time now);
   std::uint32_t random();
@@ -75,6 +75,7 @@ class Nscc final : public Congestion {
   double increase_ = 0;          // collected and not yet applied, times cwnd_
   double avg_delay_ = 0;         // ns, over about one window of bytes
   double remembered_ = 0;        // the window before the receiver's penalty; 0: no penalty
+  std::uint64_t lent_ = 0;       // bytes that may leave beyond the window, up to the maximum
   std::uint64_t unapplied_ = 0;  // bytes received since the window took its increase
   std::uint64_t near_zero_ = 0;  // bytes received in a row at near-zero delay
   std::uint64_t achieved_ = 0;   // bytes received in this quick-adapt period

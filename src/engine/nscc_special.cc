@@ -82,7 +82,10 @@ void Nscc::penalise(std::int64_t flight_before, std::uint64_t newly, std::uint8_
 }
 
 // MRC-CC-017: restore_cwnd puts the window of before the penalty back.
-void Nscc::restore() {
+// MRC-CC-030: in an incast it says that all that is still to come fits the receiver's port, so what is left
+// of it here may leave at once. That is lent: the next message has the window of before.
+void Nscc::restore(std::uint64_t rest) {
+  if (incast_) lent_ = std::max(lent_, rest);  // another QP of this destination may have the greater part
   if (remembered_ == 0) return;
   set_window(std::max(cwnd_, remembered_));
   remembered_ = 0;
@@ -101,7 +104,7 @@ double Nscc::paced_below() const {
 // one and a half of that, because senders of an incast that were trimmed together would otherwise return
 // together.
 Time Nscc::next_send() const {
-  if (cwnd_ >= paced_below() || last_send_ == Time::min()) return Time::min();
+  if (lent_ > 0 || cwnd_ >= paced_below() || last_send_ == Time::min()) return Time::min();
   const double rtt = static_cast<double>(base_rtt_) + avg_delay_;
   double gap = rtt * config_.mtu / cwnd_ * static_cast<double>(dither_);
   if (cwnd_ >= config_.mtu) gap *= kSpread;

@@ -174,5 +174,56 @@ TEST(Penalty, RestorePutsTheWindowOfBeforeBack) {  // MRC-CC-017
   EXPECT_LT(s.window(), before - 4 * kMtu) << "remembered once, given back once";
 }
 
+/// Most of a first window was trimmed at the receiver's port: what is left is spaced out.
+Sender in_an_incast() {
+  Sender s(default_nscc(round_link()));
+  s.send(56);
+  s.trim(50, true);
+  s.sack(6 * kMtu, 7us);
+  return s;
+}
+
+TEST(Restore, InAnIncastWhatIsLeftMayLeaveAtOnce) {  // MRC-CC-030
+  Sender s = in_an_incast();
+  const auto share = s.window();
+  ASSERT_LT(share, 10 * kMtu);
+  s.send();
+  ASSERT_GT(s.cc.next_send(), s.now);
+  s.restore(20 * kMtu);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(s.cc.may_send(kMtu)) << i;
+    ASSERT_LE(s.cc.next_send(), s.now) << i;
+    s.send();
+  }
+  EXPECT_FALSE(s.cc.may_send(kMtu)) << "what is posted now, the receiver has not reckoned with";
+  EXPECT_EQ(s.window(), share);
+}
+
+TEST(Restore, WhatWasLentAndNotUsedEndsWithTheFlight) {  // MRC-CC-030
+  Sender s = in_an_incast();
+  s.send(2);
+  s.restore(20 * kMtu);
+  s.restore(0);
+  s.sack(kMtu, 7us);
+  EXPECT_EQ(s.window(), s.cc.max_window()) << "other QPs of this destination have their own reports";
+  s.sack(kMtu, 7us);
+  EXPECT_LT(s.window(), 10 * kMtu);
+}
+
+TEST(Restore, LendsNoMoreThanTheMaximum) {  // MRC-CC-030
+  Sender s = in_an_incast();
+  s.restore(1000 * kMtu);
+  EXPECT_EQ(s.window(), s.cc.max_window());
+}
+
+TEST(Restore, LendsNothingWhereAnotherQueueIsTheBottleneck) {  // MRC-CC-030
+  Sender s(default_nscc(round_link()));
+  s.send(56);
+  s.shrink_to(8 * kMtu);
+  const auto before = s.window();
+  s.restore(100 * kMtu);
+  EXPECT_LT(s.window(), before + 2 * kMtu) << "what a SACK without delay brings, and no more";
+}
+
 }  // namespace
 }  // namespace mrc::engine::testing

@@ -31,7 +31,10 @@ struct Sender {
   void penalty(std::uint64_t bytes, std::uint8_t pen) {
     cc.on_sack(now, {.newly = bytes, .rtt = cc.base_rtt(), .penalty = pen});
   }
-  void restore() { cc.on_sack(now, {.newly = 0, .rtt = cc.base_rtt(), .restore = true}); }
+  /// `rest`: bytes that we have yet to send, and the peer knows of.
+  void restore(std::uint64_t rest = 0) {
+    cc.on_sack(now, {.newly = 0, .rtt = cc.base_rtt(), .restore = true, .rest = rest});
+  }
   void trim(int packets = 1, bool last_hop = false) {
     for (int i = 0; i < packets; ++i) cc.on_trim(now, kMtu, last_hop);
   }

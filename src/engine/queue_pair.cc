@@ -10,7 +10,8 @@ QueuePair::QueuePair(const QpConfig& config, Congestion& congestion, RecordPool&
       paths_(config.path_table, config.paths, config.seed, say_),
       requestor_(config.remote, config.send_psn, config.limits, config.requestor, paths_, congestion, pool,
                  say_),
-      responder_(config.local, config.remote, config.receive_psn, config.limits, config.responder, say_) {}
+      responder_(config.local, config.remote, config.receive_psn, config.limits, config.responder, say_,
+                 congestion, config.incoming) {}
 
 int QueuePair::modify(Time now, QpState next) {
   const bool forward = next == QpState::error || static_cast<int>(next) == static_cast<int>(state_) + 1;

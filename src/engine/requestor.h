@@ -132,6 +132,7 @@ class Requestor {
   void acknowledge_bitmap(Time now, Psn from, std::uint64_t bits);
   void note_progress(Time now);
   std::optional<Duration> round_trip(Time now, const wire::Sack& sack, std::optional<Duration> age) const;
+  std::uint64_t rest_known_by(const wire::Sack& sack) const;
   void account(Time now, const wire::Sack& sack, std::optional<Duration> rtt, bool certain);
   void note_marks(Time now, const wire::Sack& sack, std::optional<EvSlot> slot);
   void hold_missing(Time now, const wire::Sack& sack);

@@ -154,8 +154,18 @@ void Requestor::account(Time now, const wire::Sack& sack, std::optional<Duration
                             .rtt_certain = certain,
                             .ecn = sack.mark == wire::SackMark::skip_once,
                             .penalty = sack.rcv_cwnd_pen,
-                            .restore = sack.restore_cwnd});
+                            .restore = sack.restore_cwnd,
+                            .rest = sack.restore_cwnd ? rest_known_by(sack) : 0});
   if (congestion_.window() != before) say_(now, WindowChanged{congestion_.window(), congestion_.in_flight()});
+}
+
+/// What has yet to leave, repairs among it: nothing where there is a message that the peer has not seen a
+/// packet of, because it cannot have reckoned with it.
+std::uint64_t Requestor::rest_known_by(const wire::Sack& sack) const {
+  const Psn trigger = sack.cack_psn + sack.ack_psn_offset;
+  if (!queue_.all_started() || sack.probe_reply || trigger.before(queue_.current().first)) return 0;
+  const int unsent = queue_.segmenting() ? queue_.current().last() - flight_.next() + 1 : 0;
+  return static_cast<std::uint64_t>(unsent + flight_.lost()) * cc_bytes_max(limits_.path_mtu);
 }
 
 // MRC-CC-029: the peer counts copies. A packet that was given up, or sent again because it was late, and then

@@ -10,13 +10,16 @@ namespace mrc::engine {
 using wire::Segment;
 
 Responder::Responder(Qpn local, Qpn remote, Psn first, const QpLimits& limits,
-                     const ResponderSettings& settings, const Narrator& say)
+                     const ResponderSettings& settings, const Narrator& say, const Congestion& congestion,
+                     Incoming* incoming)
     : local_(local),
       remote_(remote),
       mtu_(limits.path_mtu),
       dynamic_mpr_(limits.dynamic_mpr),
       settings_(settings),
       say_(say),
+      congestion_(congestion),
+      expected_(settings.restore_at_end ? incoming : nullptr),
       window_(first, limits.mpr_dest * kMprUnit),
       stash_(limits.max_wimm_dest),
       receives_(limits.recv_depth),
@@ -55,6 +58,8 @@ Verdict Responder::on_write(Time now, Psn psn, const wire::Write& write, const w
   if (window_.messages() != executed) ack_due_ = true;
   ++counters_.packets;
   counters_.bytes += write.payload;
+  expected_.announce(write.msn, write.dma_length);
+  expected_.arrive(write.payload);
   count(write);
   consider_sack(now, psn, write, envelope);
   say_(now, PacketPlaced{psn, write.va, write.payload});
@@ -120,7 +125,9 @@ Verdict Responder::on_trimmed(Time now, Psn psn, const wire::Write& write, const
     plain_ = Trigger{.psn = psn, .ev = envelope.ev, .at = Ticks(now), .timestamp = write.timestamp};
     return Verdict::duplicate;
   }
-  if (!settings_.trim_nack || !window_.accepts(psn)) return Verdict::trimmed_ok;
+  if (!window_.accepts(psn)) return Verdict::trimmed_ok;
+  expected_.announce(write.msn, write.dma_length);
+  if (!settings_.trim_nack) return Verdict::trimmed_ok;
   const bool last_hop = envelope.traffic_class == wire::TrafficClass::trimmed_lasthop;
   queue_nack(now, psn, write, envelope,
              last_hop ? wire::NackReason::trimmed_lasthop : wire::NackReason::trimmed);

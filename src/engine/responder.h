@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "base/ring.h"
+#include "engine/congestion.h"
 #include "engine/events.h"
+#include "engine/incoming.h"
 #include "engine/receive_window.h"
 #include "engine/record_pool.h"
 #include "engine/settings.h"
@@ -24,7 +26,7 @@ struct ResponderCounters {
 class Responder {
  public:
   Responder(Qpn local, Qpn remote, Psn first, const QpLimits& limits, const ResponderSettings& settings,
-            const Narrator& say);
+            const Narrator& say, const Congestion& congestion, Incoming* incoming);
 
   bool post_receive(std::uint64_t wr_id) { return receives_.push(wr_id); }
 
@@ -40,7 +42,10 @@ class Responder {
   /// The EV of the packet that poll_control() answers next; nothing where it answers none.
   std::optional<Ev> answers() const;
   bool poll_completion(Completion& out);
-  void flush() { flushing_ = true; }
+  void flush() {
+    flushing_ = true;
+    expected_.forget();
+  }
 
   /// Set once a peer broke the rules: the QP enters the error state, the NAK still leaves.
   bool failed() const { return fault_.has_value(); }
@@ -83,6 +88,7 @@ class Responder {
   void consider_sack(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope);
   void queue_nack(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope,
                   wire::NackReason reason);
+  bool rest_fits() const;
   wire::Sack make_sack(Time now, const Trigger& trigger);
   wire::Nack make_nack(Time now, const Trigger& trigger) const;
   wire::Timestamp echo(Time now, const Trigger& trigger) const;
@@ -92,6 +98,8 @@ class Responder {
   bool dynamic_mpr_;
   ResponderSettings settings_;
   const Narrator& say_;
+  const Congestion& congestion_;
+  Expected expected_;
   ReceiveWindow window_;
   WimmStash stash_;
   Ring<std::uint64_t> receives_;

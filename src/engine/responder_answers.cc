@@ -56,6 +56,13 @@ std::optional<Ev> Responder::answers() const {
   return plain_ ? std::optional(plain_->ev) : std::nullopt;
 }
 
+// MRC-RSP-011: once everything that is still to come fits the way here and our port's queue, no window is of
+// use any more, and senders are told. Those hold two BDP, and half of one arrives until the word is heard;
+// the maximum window is one and a half.
+bool Responder::rest_fits() const {
+  return penalty_ == 0 && expected_.all_fit(congestion_.max_window() * 5 / 3);
+}
+
 wire::Sack Responder::make_sack(Time now, const Trigger& trigger) {
   unreported_ = 0;
   wire::Sack sack;
@@ -75,7 +82,7 @@ wire::Sack Responder::make_sack(Time now, const Trigger& trigger) {
   sack.mark = trigger.mark;
   sack.probe_reply = trigger.probe;
   sack.rcv_cwnd_pen = penalty_ & 0x7F;
-  sack.restore_cwnd = restore_;
+  sack.restore_cwnd = restore_ || rest_fits();
   restore_ = false;
   return sack;
 }

@@ -17,7 +17,8 @@ class Script : public testing::Test, protected Memory {
   static constexpr PortMask kAll = PortMask(~0u);
 
   /// Call once the config is as the test wants it.
-  void start() {
+  void start() { start(window); }
+  void start(Congestion& congestion) {
     for (int i = 0; i < evs; ++i) {
       table.push_back({Ev(static_cast<std::uint32_t>(i + 1)), PortId(static_cast<std::uint8_t>(i % 2 + 1))});
     }
@@ -26,7 +27,7 @@ class Script : public testing::Test, protected Memory {
     config.send_psn = Psn(100);
     config.receive_psn = Psn(500);
     config.path_table = table;
-    qp.emplace(config, window, pool);
+    qp.emplace(config, congestion, pool);
     for (auto s : {QpState::init, QpState::rtr, QpState::rts}) ASSERT_EQ(qp->modify(now, s), 0);
   }
 

@@ -40,11 +40,12 @@ enum class WindowPolicy : std::uint8_t { nack, drop };  // a PSN beyond the rece
 
 struct ResponderSettings {
   std::uint32_t sack_bytes = 16 * 1024;  // a SACK at least every so many bytes
-  std::uint32_t sack_min_count = 1024;   // each packet counts at least this many bytes toward it
+  std::uint16_t sack_min_count = 1024;   // each packet counts at least this many bytes toward it
   WindowPolicy out_of_window = WindowPolicy::nack;
   bool sack_after_trim = true;  // the next packet after a trimmed one is answered at once
   bool trim_nack = true;        // both sides enabled trim NACKs
   bool service_time = true;     // advance the echoed timestamp by the time the packet was held
+  bool restore_at_end = true;   // tell senders when all that the NIC still expects fits its port
 };
 
 struct RequestorSettings {

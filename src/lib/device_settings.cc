@@ -79,6 +79,8 @@ Result<DeviceSettings> read_device_settings() {
   if (!read_number("MRC_ASK_AHEAD", 0, 7, s.ask_ahead)) return out_of_range("MRC_ASK_AHEAD", 0, 7);
   if (!read_number("MRC_ANSWERS_FOLLOW", 0, 1, s.answers_follow))
     return out_of_range("MRC_ANSWERS_FOLLOW", 0, 1);
+  if (!read_number("MRC_RESTORE_AT_END", 0, 1, s.restore_at_end))
+    return out_of_range("MRC_RESTORE_AT_END", 0, 1);
   if (!read_number("MRC_TAIL", 0, 255, s.tail)) return out_of_range("MRC_TAIL", 0, 255);
   if (!read_number("MRC_EVS", 1, 1024, s.evs)) return out_of_range("MRC_EVS", 1, 1024);
   if (!read_number("MRC_ICRC", 0, 1, s.icrc)) return out_of_range("MRC_ICRC", 0, 1);

@@ -40,8 +40,9 @@ struct DeviceSettings {
   std::uint8_t least_window =
       4;  // and its window falls to no less MTUs: what makes a host late is seldom the network
   std::uint32_t sack_bytes = 16 * 1024;  // MRC_SACK_BYTES: a SACK at least every so many bytes
-  wire::Settings wire;                   // MRC_DSCP: its class numbers, as in control=46,trimmable=18
-  nic::SchedulerSettings scheduler;      // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
+  bool restore_at_end = true;  // MRC_RESTORE_AT_END: senders hear when all that is still to come fits here
+  wire::Settings wire;         // MRC_DSCP: its class numbers, as in control=46,trimmable=18
+  nic::SchedulerSettings scheduler;  // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
   // A host's scheduler makes every process late now and then: silence means less than in hardware. And
   // thousands of QPs that all ask "are you there?" at once make it worse: see docs/decisions/0022.
   nic::ProbeSettings probes{.at_once = 256, .interval = 100us};

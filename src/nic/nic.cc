@@ -26,7 +26,8 @@ engine::QpLimits limits_of(const QpCreate& made, const QpConnect& c) {
   return limits;
 }
 
-engine::QpConfig engine_config(const Qp& qp, const QpConnect& c, std::uint64_t seed) {
+engine::QpConfig engine_config(const Qp& qp, const QpConnect& c, std::uint64_t seed,
+                               engine::Incoming& incoming) {
   engine::QpConfig config;
   config.local = qp.qpn;
   config.remote = c.remote;
@@ -35,6 +36,7 @@ engine::QpConfig engine_config(const Qp& qp, const QpConnect& c, std::uint64_t s
   config.responder = c.responder;
   config.paths = c.path_settings;
   config.path_table = *qp.paths;
+  config.incoming = &incoming;
   config.seed = seed ^ (std::uint64_t{qp.qpn.value} << 32 | c.remote.value);
   return config;
 }
@@ -95,7 +97,7 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   qp.pkey = connect.pkey;
   qp.limits = limits_of(qp.made, connect);
   qp.packet_bytes = engine::cc_bytes_max(connect.path_mtu);
-  qp.engine.emplace(engine_config(qp, connect, config_.seed), *qp.context->congestion, pool_,
+  qp.engine.emplace(engine_config(qp, connect, config_.seed, incoming_), *qp.context->congestion, pool_,
                     connect.sink != nullptr ? connect.sink : config_.sink);
   timers_.make_room(3 * std::size_t{qps_.size()} + 2);  // a QP, its context and its peer
   qp.engine->modify(now, QpState::init);

@@ -224,6 +224,7 @@ class Nic {
   NicConfig config_;
   Observer& observer_;
   engine::RecordPool pool_;
+  engine::Incoming incoming_;
   RegionTable regions_;
   PeerTable peers_;
   TimerHeap timers_;

@@ -91,6 +91,7 @@ void read_transport(TableReader& r, Scenario& s) {
   r.choice("protocol", h.transport, kProtocols);
   r.table("roce", [&](TableReader& in) { read_roce(in, h.roce); });
   r.bytes("sack_bytes", h.responder.sack_bytes);
+  r.flag("restore_at_end", h.responder.restore_at_end);
   r.time("connect_time", h.connect_time);
   r.time("retire_after", h.retire_after);
   r.flag("wire", h.wire);
