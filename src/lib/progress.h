@@ -58,7 +58,7 @@ class Progress {
   enum class Sleep : int { awake, aside, deep };
   void run();
   bool leave_it_to_the_application(Time now);
-  void sleep_aside();
+  void sleep_aside(Duration most);
   void sleep_deep(Time deadline);
   void wake_from_aside();
   void kick();

@@ -39,11 +39,14 @@ class ConnectedSockets {
   std::uint64_t opened() const { return opened_; }
 
  private:
-  // Opening costs as much as ten packets: only what comes again and again gets a lane, and it keeps it until
-  // it has not come for so many calls (per lane). A spray unit comes several times in a row and then not for
-  // long.
+  // Opening costs as much as ten packets, and closing as much again, of which a part comes later in a thread
+  // of the kernel's. So only what comes again and again gets a lane, and it keeps it until it has not come
+  // for so many calls (per lane). Two ends in conversation have two classes for each path, as many as lanes:
+  // whoever rested for a few rounds would lose its lane, and want it back.
   static constexpr unsigned kWorthOpening = 8;
-  static constexpr std::uint32_t kIdle = 16;
+  static constexpr std::uint32_t kIdle = 1024;
+  // A wish is forgotten sooner: a spray unit comes several times in a row and then not for long.
+  static constexpr std::uint32_t kWish = 16;
 
   struct Key {
     Address to;
@@ -69,11 +72,13 @@ class ConnectedSockets {
 
   static std::size_t hash_of(const TxTrain& train);
   Lane& choice(std::size_t hash, unsigned i) { return lanes_[hash >> 8 * i & (lanes_.size() - 1)]; }
-  bool long_ago(std::uint32_t call) const { return calls_ - call > kIdle * lanes_.size(); }
+  bool is_past(std::uint32_t call, std::uint32_t calls) const {
+    return calls_ - call > calls * lanes_.size();
+  }
   /// Nobody uses it, and nobody else is about to.
   bool is_free(const Lane& lane, const TxTrain& train) const {
-    if (lane.fd && !long_ago(lane.used)) return false;
-    return lane.wishes == 0 || lane.wanted.is(train) || long_ago(lane.wished);
+    if (lane.fd && !is_past(lane.used, kIdle)) return false;
+    return lane.wishes == 0 || lane.wanted.is(train) || is_past(lane.wished, kWish);
   }
   int wish(std::size_t hash, const TxTrain& train);
   Result<Fd> connect(const TxTrain& train) const;

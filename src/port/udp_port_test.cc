@@ -1,4 +1,5 @@
 // What a UdpPort carries: packets and trains, with their paths and classes.
+#include "base/prng.h"
 #include "port/udp_port_test_support.h"
 
 namespace mrc::port {
@@ -140,8 +141,33 @@ TEST_F(ConnectedSocketsTest, PathsInTurnDoNotTakeLanesFromEachOther) {
   EXPECT_GT(found, 0u);
   // A path that is used no more makes room.
   train.source_port = 54000;
-  for (int i = 0; i < 200; ++i) (void)sockets.find(train);
+  for (int i = 0; i < 5000; ++i) (void)sockets.find(train);
   EXPECT_GE(sockets.find(train), 0);
+}
+
+/// Two ends in conversation: data by each path in its turn, answers now and then by the path of the moment,
+/// in a class of their own. That is as many kinds of trains as lanes, and some rest for a few rounds.
+TEST_F(ConnectedSocketsTest, AConversationSettles) {
+  ConnectedSockets sockets({.local = loopback, .limit = 256});
+  Prng random(1);
+  const auto rounds = [&](int n) {
+    for (int round = 0; round < n; ++round) {
+      for (std::uint16_t path = 0; path < 128; ++path) {
+        train.source_port = static_cast<std::uint16_t>(53000 + path);
+        for (int i = 0; i < 8; ++i) {
+          train.tos = 74;
+          (void)sockets.find(train);
+          train.tos = 186;
+          if (random.below(16) == 0) (void)sockets.find(train);
+        }
+      }
+    }
+  };
+  rounds(50);
+  const auto opened = sockets.opened();
+  EXPECT_GT(opened, 200u);
+  rounds(300);
+  EXPECT_LE(sockets.opened(), opened + 5);
 }
 
 /// Half as many paths as lanes: hardly any is without one.

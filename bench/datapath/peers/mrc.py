@@ -15,6 +15,7 @@ RUNS = [
     ("mrc_spray_1_gbps", ["--size", "1M", "--spray-unit", "1"], ("gbps",), {}),
     ("mrc_spray_1_xdp_gbps", ["--size", "1M", "--spray-unit", "1"], ("gbps",), {"MRC_PORT": "xdp"}),
     ("mrc_write_8_us", ["--size", "8", "--latency"], ("half_rtt_us", "p50"), {}),
+    ("mrc_write_8_xdp_us", ["--size", "8", "--latency"], ("half_rtt_us", "p50"), {"MRC_PORT": "xdp"}),
     ("mrc_write_64_mops", ["--size", "64", "--depth", "512"], ("mops",), {}),
     ("mrc_1_qp_gbps", ["--size", "64K", "--spray-unit", "8", "--depth", "256"], ("gbps",), {}),
     ("mrc_1000_qps_gbps", ["--size", "64K", "--spray-unit", "8", "--qps", "1000", "--depth", "4"], ("gbps",), {}),
