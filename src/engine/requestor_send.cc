@@ -6,6 +6,11 @@
 
 namespace mrc::engine {
 
+namespace {
+// Who has less than half of a window asks for an answer at least this often: the specification's threshold.
+constexpr std::uint64_t kSharedWindow = 16 * 1024;
+}  // namespace
+
 using wire::Segment;
 using wire::TrafficClass;
 
@@ -241,7 +246,10 @@ bool Requestor::wants_answer(const wire::Write& w) {
   // Many QPs share the congestion window: with a small part of it each, none would pass a threshold of its
   // own. Whoever shuts it asks.
   const bool shuts = charged_ < static_cast<std::int64_t>(quarter) && !congestion_.may_send(wants());
-  if (!tail && !last_of_window && !shuts && unasked_bytes_ < quarter) return false;
+  // And what one of them left unanswered would stay in the window until its next turn.
+  const bool shares = charged_ < congestion_.in_flight();
+  const std::uint64_t enough = shares ? std::min(quarter, kSharedWindow) : quarter;
+  if (!tail && !last_of_window && !shuts && unasked_bytes_ < enough) return false;
   unasked_bytes_ = 0;
   return true;
 }

@@ -28,6 +28,22 @@ TEST_F(RequestorTest, AMessageIsCutAtTheMtuAndEachPacketCarriesItsAddress) {
   EXPECT_TRUE(write_of(sent[2]).ack_request);
 }
 
+/// Of a window that is its own it asks for answers by its quarter, of one that others use every 16 KiB.
+TEST_F(RequestorTest, WhoSharesAWindowAsksForAnswersMoreOften) {
+  start();
+  const auto asked = [&] {
+    post(16 * 4096);
+    std::vector<std::size_t> out;
+    const auto sent = drain();
+    for (std::size_t i = 0; i < sent.size(); ++i)
+      if (write_of(sent[i]).ack_request) out.push_back(i + 1);
+    return out;
+  };
+  EXPECT_EQ(asked(), (std::vector<std::size_t>{16})) << "the end";
+  window.on_send(now, 4096);  // another QP's packet
+  EXPECT_EQ(asked(), (std::vector<std::size_t>{4, 8, 12, 16}));
+}
+
 TEST_F(RequestorTest, NothingIsAMessageOfOnePacketToo) {
   start();
   ASSERT_EQ(post(0), 0);

@@ -106,6 +106,7 @@ class NicDevice final : public Device,
   /// Packets in a row on one EV, of a QP with this path MTU: as the settings say, or what every port sends at
   /// once.
   std::uint8_t spray_unit(std::uint32_t path_mtu) const;
+  std::uint32_t sack_bytes(std::uint32_t path_mtu) const;
   /// Every port can write the outer header of SRv6.
   bool encapsulates() const;
   /// Narrates what QPs with an EV profile see of their paths.

@@ -106,6 +106,12 @@ std::uint8_t NicDevice::spray_unit(std::uint32_t path_mtu) const {
   return static_cast<std::uint8_t>(std::max(most, 1u));
 }
 
+/// An answer costs its sender, and whoever gets it, as much as a quarter of a train does.
+std::uint32_t NicDevice::sack_bytes(std::uint32_t path_mtu) const {
+  if (settings_.sack_bytes != 0) return settings_.sack_bytes;
+  return std::max(engine::ResponderSettings{}.sack_bytes, 2 * spray_unit(path_mtu) * path_mtu);
+}
+
 bool NicDevice::encapsulates() const {
   return std::all_of(ports_.begin(), ports_.end(),
                      [](const auto& port) { return port->capabilities().outer_ip; });

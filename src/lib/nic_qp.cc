@@ -153,7 +153,7 @@ int NicQp::connect(Time now, const QpAttributes& a) {
   c.path_settings.spray_unit = device_.spray_unit(a.path_mtu);
   c.path_settings.ask_ahead = device_.settings().ask_ahead;
   c.path_settings.answers_follow = device_.settings().answers_follow;
-  c.responder.sack_bytes = device_.settings().sack_bytes;
+  c.responder.sack_bytes = device_.sack_bytes(a.path_mtu);
   c.responder.restore_at_end = device_.settings().restore_at_end;
   c.responder.trim_nack = a.peer_trim_nack;
   c.responder.service_time = a.peer_service_time;

@@ -23,11 +23,13 @@ timespec to_timespec(Duration d) {
 /// A sleeping timer may be that much late without anybody minding.
 constexpr Duration kSlack = 1ms;
 constexpr Duration kLongest = std::chrono::hours(1);
-/// Each look at the application costs it 20 us. Who has polled for long will go on: the next look may be a
-/// quarter of that time away, and up to so many times `aside`, in which nothing moves if it stops right now.
-constexpr int kTrust = 4, kMostTrust = 8;
 
 }  // namespace
+
+Duration next_look(Duration polled_for, Duration aside) {
+  constexpr int kPart = 4, kMost = 8;
+  return std::clamp(polled_for / kPart, aside, kMost * aside);
+}
 
 Time steady_now() {
   timespec t;
@@ -93,7 +95,7 @@ void Progress::run() {
     const Time now = steady_now();
     if (leave_it_to_the_application(now)) {
       aside_since = std::min(aside_since, now);
-      sleep_aside(std::clamp((now - aside_since) / kTrust, settings_.aside, kMostTrust * settings_.aside));
+      sleep_aside(next_look(now - aside_since, settings_.aside));
       continue;
     }
     aside_since = kNever;
