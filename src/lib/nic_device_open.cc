@@ -106,10 +106,11 @@ std::uint8_t NicDevice::spray_unit(std::uint32_t path_mtu) const {
   return static_cast<std::uint8_t>(std::max(most, 1u));
 }
 
-/// An answer costs its sender, and whoever gets it, as much as a quarter of a train does.
+/// An answer costs whoever gets it a tenth of a train, and a sender asks for one where it needs it: this is
+/// only what it may count on.
 std::uint32_t NicDevice::sack_bytes(std::uint32_t path_mtu) const {
   if (settings_.sack_bytes != 0) return settings_.sack_bytes;
-  return std::max(engine::ResponderSettings{}.sack_bytes, 2 * spray_unit(path_mtu) * path_mtu);
+  return std::max(engine::ResponderSettings{}.sack_bytes, 4 * spray_unit(path_mtu) * path_mtu);
 }
 
 bool NicDevice::encapsulates() const {

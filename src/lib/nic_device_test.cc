@@ -326,7 +326,7 @@ TEST(Settings, AsLongASprayUnitAsOneSendCarries) {
   EXPECT_EQ((*open)->spray_unit(4096), 15);
   EXPECT_EQ((*open)->spray_unit(1024), 54);  // packets with all headers, in 64 KiB
   EXPECT_EQ((*open)->spray_unit(256), 64);
-  EXPECT_EQ((*given)->sack_bytes(4096), 65536u);
+  EXPECT_EQ((*given)->sack_bytes(4096), 131072u);
   EXPECT_EQ((*given)->sack_bytes(256), 16384u);
 }
 
