@@ -7,8 +7,8 @@
 namespace mrc::engine {
 
 namespace {
-// Who has less than half of a window asks for an answer at least this often: the specification's threshold.
-constexpr std::uint64_t kSharedWindow = 16 * 1024;
+// Who shares a window asks as often as a responder of the specification would answer unasked.
+constexpr std::uint64_t kSharedWindow = ResponderSettings{}.sack_bytes;
 }  // namespace
 
 using wire::Segment;

@@ -20,8 +20,8 @@ namespace mrc::lib {
 Time steady_now();
 
 /// When to look again whether an application still polls that has polled for so long. A look takes it from
-/// its core for 20 us, and who has polled for long will go on. But if it stops, nothing moves until then: so
-/// it is a part of that time, and `aside` some times over at most.
+/// its core for 10 to 20 us, and who has polled for long will go on. But if it stops, nothing moves until
+/// then: so it is a part of that time, and `aside` some times over at most.
 Duration next_look(Duration polled_for, Duration aside);
 
 class Progress {
