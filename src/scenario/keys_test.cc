@@ -157,6 +157,22 @@ amount = 0.25
               HasSubstr("transport.evs_by"));
 }
 
+TEST(TransportKeys, AShorterTargetDelayMarksFewerPackets) {
+  const auto with = [](const std::string& target) {
+    return R"([topology]
+planes = 1
+t0 = 2
+t1 = 2
+hosts_per_t0 = 4
+[transport]
+target_delay = ")" +
+           target + "\"\n[[job]]\nkind = \"permutation\"\nbytes = \"4MB\"\n";
+  };
+  EXPECT_LT(2 * run_text(with("2us")).outcome.summary.marks, run_text(with("20us")).outcome.summary.marks);
+  EXPECT_THAT(refusal(with("0us")), HasSubstr("transport.target_delay must be longer than 0"));
+  EXPECT_THAT(refusal(with("2s")), HasSubstr("transport.target_delay must be at most 1s"));
+}
+
 TEST(TransportKeys, SizesHaveUnits) {
   const auto s = read_text(kFabric +
                            "[transport]\nsack_bytes = \"16K\"\nwindow = \"96K\"\nwrite_bytes = \"1M\"\n"

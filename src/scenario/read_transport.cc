@@ -19,6 +19,7 @@ constexpr Choice<sim::EvsBy> kEvsBy[] = {{"path", sim::EvsBy::path}, {"capacity"
 constexpr Choice<sim::Transport> kProtocols[] = {{"mrc", sim::Transport::mrc},
                                                  {"roce", sim::Transport::roce}};
 constexpr Choice<MarkAt> kMarkAt[] = {{"enqueue", MarkAt::enqueue}, {"dequeue", MarkAt::dequeue}};
+constexpr sim::Ps kLongestTarget = 1'000'000'000'000;  // a profile counts it in 32 bits of ns
 constexpr Choice<std::uint16_t> kPathMtus[] = {
     {"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}};
 
@@ -97,6 +98,8 @@ void read_transport(TableReader& r, Scenario& s) {
   r.flag("wire", h.wire);
   r.choice("congestion", h.congestion, kCongestion);
   r.bytes("window", h.window, 1, 1u << 30);
+  r.time("target_delay", h.target_delay, sim::kPsPerNs);
+  if (h.target_delay > kLongestTarget) r.complain("target_delay", "must be at most 1s");
   r.choice("forwarding", s.world.forwarding.forwarding, kForwarding);
   r.table("hints", [&](TableReader& in) { read_hints(in, h.hints); });
 }

@@ -137,6 +137,9 @@ engine::CcProfile HostPlan::cc_profile() const {
   facts.trimming = trimming_;
   engine::CcProfile profile{settings.congestion, engine::default_nscc(facts)};
   if (settings.window != 0) profile.nscc.max_cwnd = settings.window;
+  if (settings.target_delay != 0)
+    profile.nscc.target_delay = static_cast<std::uint32_t>(settings.target_delay / kPsPerNs);
+  engine::complete_nscc(profile.nscc, facts.mtu);  // what a profile has no field for follows from its fields
   return profile;
 }
 

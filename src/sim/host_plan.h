@@ -51,7 +51,9 @@ struct HostSettings {
   engine::RequestorSettings requestor;
   engine::ResponderSettings responder{.sack_bytes = 32 * 1024};  // every byte of SACKs is one of data less
   engine::CcAlgorithm congestion = engine::CcAlgorithm::nscc;
-  std::uint32_t window = 0;  // bytes in flight per destination at most, and at the start; 0: 1.5 BDP
+  // Of the CC profile; 0: as published for the fabric.
+  std::uint32_t window = 0;  // bytes in flight per destination at most, and at the start (1.5 BDP)
+  Ps target_delay = 0;       // the queueing delay that NSCC settles at (0.75 base RTT where switches trim)
   engine::CongestionHints hints;
   Encapsulation encapsulation;
   bool wire = false;  // packets travel as bytes, through the codec: the same results, slower
