@@ -15,7 +15,8 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
       ports_(ports.begin(), ports.end()),
       arrivals_(settings.rx_burst),
       readiness_(ports),
-      hold_(settings.hold) {
+      hold_(settings.hold),
+      patience_(settings.patience) {
   outboxes_.reserve(ports_.size());
   for (port::Port* port : ports_) {
     MRC_CHECK(port->capabilities().layer == port::Layer::datagram);
@@ -28,7 +29,7 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
 bool Driver::turn(Time now) {
   service(now);
   bool moved = receive(now) != 0;
-  if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
+  run_timers(now);
   hold_.release();
   moved |= send(now);
   return moved;
@@ -38,11 +39,16 @@ bool Driver::glance(Time now) {
   service(now);
   writes_ = 0;
   const std::size_t arrived = receive(now);
-  if (nic_.next_timeout() <= now) nic_.handle_timeout(now);
+  run_timers(now);
   hold_answers(now);
   // Writes open no window: there is nothing to send but what waits for the reply.
   if (hold_.holding() && writes_ > 0 && writes_ == arrived) return true;
   return send(now) || arrived != 0;
+}
+
+// MRC-NIC-017: what has come is heard before anything is taken for missing.
+void Driver::run_timers(Time now) {
+  if (patience_.is_over(now, nic_.next_timeout())) nic_.handle_timeout(now);
 }
 
 // MRC-NIC-011: answers of a polling application may wait for its reply, and for the next few arrivals of a

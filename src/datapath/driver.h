@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "datapath/answer_hold.h"
 #include "datapath/outbox.h"
+#include "datapath/patience.h"
 #include "nic/nic.h"
 #include "port/port.h"
 #include "port/readiness.h"
@@ -28,6 +29,7 @@ struct DriverSettings {
   Duration service_interval =
       100us;          // this often a port looks after itself (link events), one after the other
   HoldSettings hold;  // answers that wait for a reply
+  PatienceSettings patience;
 };
 
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
@@ -46,7 +48,7 @@ class Driver {
   bool glance(Time now);
   /// Only sends: for the thread that has just posted. Answers that wait for a reply go on waiting.
   bool transmit(Time now);
-  Time next_timeout() const { return nic_.next_timeout(); }
+  Time next_timeout() const { return patience_.until(nic_.next_timeout()); }
 
   /// What waits for a port is dropped, and repaired later. Call it before memory that may be in it goes away.
   void discard_unsent();
@@ -64,6 +66,7 @@ class Driver {
  private:
   static constexpr std::size_t kFetchAhead = 6;  // packets
   std::size_t receive(Time now);
+  void run_timers(Time now);
   void hold_answers(Time now);
   bool send(Time now);
   bool send(Time now, bool (nic::Nic::*poll)(Time, PortMask, nic::Departure&));
@@ -95,6 +98,7 @@ class Driver {
   Time next_service_ = Time::min();
   std::size_t serve_next_ = 0;
   AnswerHold hold_;
+  Patience patience_;
   std::size_t writes_ = 0;      // taken in this turn
   bool message_ended_ = false;  // with the last of them
   Qpn expected_;
