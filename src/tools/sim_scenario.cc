@@ -24,18 +24,22 @@ using scenario::Outputs;
 using scenario::Prepared;
 using scenario::Scenario;
 
-Status write_all(const Document& document, const Scenario& s, const Prepared& prepared, const Outcome& o) {
-  const auto put = [](const std::string& path, const auto& make) -> Status {
-    if (path.empty()) return Done{};
-    return scenario::write_file(path, make());
+/// Whether each file was written. One that cannot be keeps nobody from the others: a long run may be behind
+/// them.
+bool write_all(const Document& document, const Scenario& s, const Prepared& prepared, const Outcome& o) {
+  bool whole = true;
+  const auto put = [&](const std::string& path, const auto& make) {
+    if (path.empty()) return;
+    if (auto ok = scenario::write_file(path, make()); !ok) whole = refuse(ok.error().what, 1) == 0;
   };
   const Outputs& out = s.outputs;
-  if (auto ok = put(out.json, [&] { return scenario::to_json(s, o) + "\n"; }); !ok) return ok;
-  if (auto ok = put(out.flows, [&] { return scenario::flows_csv(o, *prepared.load); }); !ok) return ok;
-  if (auto ok = put(out.series, [&] { return scenario::series_csv(o); }); !ok) return ok;
-  if (auto ok = put(out.links, [&] { return scenario::links_csv(o); }); !ok) return ok;
-  return put(out.report,
-             [&] { return scenario::report(s, prepared.topology, o, scenario::toml_text(document.root())); });
+  put(out.json, [&] { return scenario::to_json(s, o) + "\n"; });
+  put(out.flows, [&] { return scenario::flows_csv(o, *prepared.load); });
+  put(out.series, [&] { return scenario::series_csv(o); });
+  put(out.links, [&] { return scenario::links_csv(o); });
+  put(out.report,
+      [&] { return scenario::report(s, prepared.topology, o, scenario::toml_text(document.root())); });
+  return whole;
 }
 
 void print_text(const Scenario& s, const Outcome& o) {
@@ -134,6 +138,9 @@ int simulate_scenario(const ScenarioOptions& options) {
     return refuse(
         "a time series or report needs all nodes in one process; leave it out, or run without mpirun",
         kBadScenario);
+  if (*ranks != nullptr && prepared->world.hosts.wire)
+    return refuse("packets as bytes need all nodes in one process; leave --wire out, or run without mpirun",
+                  kBadScenario);
 
   sim::TraceSink trace(stderr);
   prepared->world.hosts.traced = options.traced;
@@ -147,18 +154,19 @@ int simulate_scenario(const ScenarioOptions& options) {
       scenario::run(s, *prepared, wanted, [&](const sim::Progress& p) { return progress.note(p); });
   progress.clear();
   if (!o.here) return 0;  // rank 0 speaks for all
-  if (auto ok = *record ? (*record)->close() : Status(Done{}); !ok) return refuse(ok.error().what, 1);
-  if (auto ok = write_all(*document, s, *prepared, o); !ok) return refuse(ok.error().what, 1);
   say_interval(s, o);
   if (options.json) {
     std::printf("%s\n", scenario::to_json(s, o).c_str());
   } else {
     print_text(s, o);
   }
+  const bool written = write_all(*document, s, *prepared, o);
+  if (auto ok = *record ? (*record)->close() : Status(Done{}); !ok) return refuse(ok.error().what, 1);
   if (interruption() != 0 && o.stopped_by_time)
     return refuse("interrupted: these are the results so far", interrupted_status());
   if (progress.out_of_time()) return refuse("stopped: the wall time of [limits] is over", 1);
-  return verdict(s, o, options.json);
+  const int status = verdict(s, o, options.json);
+  return written ? status : 1;
 }
 
 }  // namespace mrc::tools

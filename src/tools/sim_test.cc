@@ -81,6 +81,16 @@ TEST(Sim, NoOptionIsIgnored) {
 
 const std::string kScenarios = MRC_SOURCE_DIR "/tests/data/scenario/";
 
+TEST(Sim, AFileThatCanNotBeWrittenKeepsNothingFromTheRest) {
+  const std::string links = ::testing::TempDir() + "mrc_links.csv";
+  std::remove(links.c_str());
+  const auto ran = by_options({"--flows", "/dev/full", "--links", links});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("4 flows, 0 failed"));
+  EXPECT_THAT(ran.err, HasSubstr("/dev/full: can not be written"));
+  EXPECT_EQ(std::remove(links.c_str()), 0);
+}
+
 TEST(Sim, TracesWhatHappensAndNothingAfterTheEnd) {
   const auto ran = by_options({"--bytes", "10kB", "--trace", "0"});
   EXPECT_THAT(ran.err, HasSubstr("sent psn 0"));

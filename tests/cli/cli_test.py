@@ -56,6 +56,14 @@ class Refusals(unittest.TestCase):
         self.assertIn("MRC_DEVICES=eth0", done.stderr)
 
 
+class FullDisk(unittest.TestCase):
+    def test_what_standard_output_lost_is_no_success(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            run = subprocess.run(["mrc", "topo", "describe", "--json"], env=ENV, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("standard output is not whole: No space left on device", run.stderr)
+
+
 class Help(unittest.TestCase):
     def walk(self, words):
         done = help_of(words)
