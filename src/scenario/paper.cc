@@ -24,6 +24,10 @@ std::string title_of(const PaperRow& r) {
   return r.published.id + (r.variant.empty() ? "" : " " + r.variant);
 }
 
+std::string setting_of(const PaperRow& r) {
+  return r.published.setting + "; here " + std::to_string(r.hosts) + " hosts";
+}
+
 std::string baseline_text(const PaperRow& r) {
   if (r.has_baseline) return figure_text(r.published, r.baseline);
   return r.published.no_baseline.empty() ? "not run" : "not run: " + r.published.no_baseline;
@@ -66,7 +70,7 @@ std::string paper_report(const std::vector<PaperRow>& rows, bool quick) {
   std::string details;
   for (const PaperRow& r : rows) {
     const bool ok = row_passed(r);
-    cells.push_back({cell(title_of(r)), cell(r.published.setting), cell(r.published.mrc),
+    cells.push_back({cell(title_of(r)), cell(setting_of(r)), cell(r.published.mrc),
                      cell(figure_text(r.published, r.mrc)),
                      cell(ok ? "within" : missed(r.mrc), ok ? Tone::good : Tone::bad), cell(r.published.roce),
                      cell(baseline_text(r))});
@@ -96,7 +100,7 @@ std::string paper_report(const std::vector<PaperRow>& rows, bool quick) {
 std::string paper_text(const std::vector<PaperRow>& rows) {
   std::string out;
   for (const PaperRow& r : rows) {
-    out += title_of(r) + ": " + r.published.setting + "\n  published  " + r.published.mrc +
+    out += title_of(r) + ": " + setting_of(r) + "\n  published  " + r.published.mrc +
            "\n  here       " + figure_text(r.published, r.mrc) +
            (row_passed(r) ? ", within its bands" : "; " + missed(r.mrc)) + "\n";
     out += "  RoCEv2     " + baseline_text(r) +
@@ -112,6 +116,7 @@ std::string paper_json(const std::vector<PaperRow>& rows) {
     json.begin_object()
         .field("id", r.published.id)
         .field("setting", r.published.setting)
+        .field("hosts", r.hosts)
         .field("file", r.file);
     json.field("variant", r.variant)
         .field("published_mrc", r.published.mrc)

@@ -2,6 +2,7 @@
 // compares.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ const std::vector<PaperFile>& paper_files();
 struct PaperRow {
   Published published;
   std::string file;
-  std::string variant;  // which point of the scenario's sweep; empty when there is one only
+  std::string variant;      // which point of the scenario's sweep; empty when there is one only
+  std::uint32_t hosts = 0;  // here, which is fewer than published in most cases
   Point mrc;
   bool has_baseline = false;
   Point baseline;  // RoCEv2 in the same fabric, when it was run

@@ -114,7 +114,7 @@ void read_queues(TableReader& r, Scenario& s) {
   if (q.ecn_high < q.ecn_low) r.complain("ecn_high", "must not be below ecn_low");
   r.flag("ecn", q.ecn);
   r.flag("trim", q.trim);
-  r.bytes("trim_bytes", q.trim_bytes, 64, 4096);
+  r.bytes("trim_bytes", q.trim_bytes, sim::kLeastTrim, 4096);
   r.choice("mark_at", q.mark_at, kMarkAt);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/sizes.h"
 #include "fabric/frame.h"
 #include "topo/topo.h"
 #include "wire/packet.h"
@@ -13,8 +14,12 @@ namespace mrc::sim {
 struct Encapsulation {
   bool srv6 = true;                      // an outer IPv6 header
   std::uint32_t ethernet = 14 + 4 + 20;  // header, FCS, preamble and gap
-  std::uint32_t overhead() const { return ethernet + 40 + (srv6 ? 40u : 0u); }
+  constexpr std::uint32_t overhead() const { return ethernet + 40 + (srv6 ? 40u : 0u); }
 };
+
+/// What a trimmed frame has to keep for its receiver to know it: every header that a write may have.
+inline constexpr std::uint32_t kLeastTrim =
+    Encapsulation{}.overhead() + engine::udp_length(0, true, true) - engine::kIcrc;
 
 /// UDP header, MRC headers, payload, iCRC.
 std::uint32_t datagram_bytes(const wire::Packet& packet);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/switch.h"
+#include "sim/carriage.h"
 #include "sim/ps.h"
 #include "topo/topo.h"
 
@@ -26,7 +27,7 @@ struct QueueSettings {
   double ecn_high = 0.8;
   bool ecn = true;
   bool trim = true;
-  std::uint32_t trim_bytes = 166;  // on the wire: 128 after Ethernet, just above what the headers need
+  std::uint32_t trim_bytes = kLeastTrim;  // on the wire: 128 after Ethernet
   fabric::MarkAt mark_at = fabric::MarkAt::dequeue;
   // Fabrics of baselines:
   bool mark_toward_host = false;  // ports to hosts mark as all others do

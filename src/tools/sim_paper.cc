@@ -86,11 +86,13 @@ Status plan_file(const PaperFile& file, const PaperOptions& options, std::vector
   return Done{};
 }
 
-Status check_all(const std::vector<Task>& tasks, bool quick) {
+Status check_all(const std::vector<Task>& tasks, bool quick, std::vector<PaperRow>& rows) {
   for (const Task& task : tasks) {
     const auto s = scenario_of(task, quick);
     if (!s) return s.error();
-    if (const auto prepared = scenario::prepare(*s); !prepared) return prepared.error();
+    const auto prepared = scenario::prepare(*s);
+    if (!prepared) return prepared.error();
+    rows[task.row].hosts = prepared->topology.hosts();
   }
   return Done{};
 }
@@ -108,7 +110,7 @@ int simulate_paper(const PaperOptions& options) {
       return refuse(done.error().what, kBadScenario);
   }
   if (rows.empty()) return refuse("none of the results has that id; they are R1 to R15", kBadScenario);
-  if (auto done = check_all(tasks, options.quick); !done) return refuse(done.error().what, kBadScenario);
+  if (auto done = check_all(tasks, options.quick, rows); !done) return refuse(done.error().what, kBadScenario);
   if (!options.report.empty()) {
     if (auto ok = scenario::can_write(options.report); !ok) return refuse(ok.error().what, kBadScenario);
   }

@@ -49,7 +49,7 @@ TEST(Sim, OptionsAreCheckedAsAScenarioIs) {
       {{"--evs", "0"}, "--evs 0: transport.evs must be a whole number, 1 to 1024"},
       {{"--queue-bdp", "nan"}, "queues.data_bdp must be a number"},
       {{"--ecn-low", "2"}, "queues.ecn_low must be a number, 0 to 1"},
-      {{"--trim-bytes", "0"}, "queues.trim_bytes must be"},
+      {{"--trim-bytes", "165"}, "queues.trim_bytes must be a number of bytes, 166 to 4096"},
       {{"--spray-unit", "0"}, "transport.spray_unit must be"},
       {{"--threads", "0"}, "threads must be a whole number"},
       {{"--delay", "0ns"}, "need a delay"},
