@@ -12,8 +12,8 @@ struct StoodStill : Wired {
   const RequestorCounters& counters(const nic::Qp& qp) { return qp.engine->requestor().counters(); }
 };
 
-// MRC-NIC-017: a machine that was stopped as a whole finds every timer due, and nothing that has come: its peer
-// was stopped too.
+// MRC-NIC-017: a machine that was stopped as a whole finds every timer due, and nothing that has come: its
+// peer was stopped too.
 TEST_F(StoodStill, NothingIsRepairedThatThePeerHadNoTimeToAnswer) {
   const auto qps = connect(a, b, now);
   ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 64 * 4096), 0);

@@ -58,15 +58,17 @@ TEST(TrainingKeys, NonsenseIsRefusedByName) {
   const struct {
     const char *added, *sentence;
   } bads[] = {{"tp = 0", "job.0.tp must be a whole number, 1 to"},
-              {"dp = 4\nep = 3", "ep must divide dp"},
+              {"dp = 4\nep = 3\ngradient_bytes = 1", "ep must divide dp"},
               {"", "tp x pp x dp is a single rank"},
-              {"dp = 16", "needs host 15, and the fabric has hosts 0 to 7"},
+              {"dp = 16\ngradient_bytes = 1", "needs host 15, and the fabric has hosts 0 to 7"},
               {"dp = 2\nmicrobatches = 0", "job.0.microbatches must be a whole number, 1 to"},
               {"dp = 2\nexpert_skew = 101", "job.0.expert_skew must be a whole number, 0 to 100"},
               {"dp = 2\nexpert_window = 0", "job.0.expert_window must be a whole number, 1 to"},
               {"dp = 2\ngradient_bytes = \"lots\"", "job.0.gradient_bytes must be a number of bytes, 0 to"},
               {"dp = 2\nforward = 5", "job.0.forward must be a string"},
-              {"dp = 2\nbytes = 5", "job.0.bytes is not a setting"}};
+              {"dp = 2\ngradient_bytes = 1\nbytes = 5", "job.0.bytes is not a setting"},
+              {"dp = 2\ngradient_bytes = 1\nranks = 4", "job.0.ranks must be tp x pp x dp, which is 2"},
+              {"dp = 2\ntensor_bytes = 1", "moves nothing: give a group of several ranks its bytes"}};
   for (const auto& [added, sentence] : bads)
     EXPECT_THAT(refusal(kTraining + added), HasSubstr(sentence)) << added;
 }

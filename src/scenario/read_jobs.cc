@@ -50,6 +50,18 @@ void read_training(TableReader& r, sim::Training& t) {
   r.time("gap", t.gap);
 }
 
+/// Neither may be passed over in silence: other ranks than the groups have, and groups without any bytes.
+void check_training(TableReader& r, const JobSpec& job) {
+  const std::uint32_t ranks = job.training.ranks();
+  if (r.has("ranks") && job.ranks != ranks)
+    r.complain("ranks", "must be tp x pp x dp, which is " + std::to_string(ranks) + ", or left out");
+  if (ranks > 1 && !job.training.moves())
+    r.complain(
+        "moves nothing: give a group of several ranks its bytes, tp its tensor_bytes, pp its "
+        "activation_bytes, "
+        "dp its gradient_bytes, ep its expert_bytes");
+}
+
 void read_streams(TableReader& r, JobSpec& job) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
   sim::Stream each;
@@ -118,6 +130,7 @@ void read_job(TableReader& r, std::size_t number, Scenario& s) {
     job.training.seed = job.pattern.seed;
     read_placement(r, job);
   }
+  if (job.kind == JobKind::training) check_training(r, job);
   s.jobs.push_back(std::move(job));
 }
 

@@ -30,6 +30,11 @@ struct Training {
   std::uint64_t seed = 1;
 
   std::uint32_t ranks() const { return tp * pp * dp; }
+  /// Whether any group has something to send.
+  bool moves() const {
+    return (tp > 1 && tensor_bytes > 0) || (pp > 1 && activation_bytes > 0) ||
+           (dp > 1 && gradient_bytes > 0) || (ep > 1 && expert_bytes > 0);
+  }
 };
 
 Result<std::unique_ptr<Program>> make_training(const Training& training);
