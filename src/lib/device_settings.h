@@ -39,7 +39,8 @@ struct DeviceSettings {
                                // queue so long. Where links are slower than cores; 0: the maximum stays,
   std::uint8_t least_window =
       4;  // and its window falls to no less MTUs: what makes a host late is seldom the network
-  // MRC_SACK_BYTES: a SACK at least every so many bytes; 0: every 16 KiB, or four spray units if that is more.
+  // MRC_SACK_BYTES: a SACK at least every so many bytes; 0: every 16 KiB, or four spray units if that is
+  // more.
   std::uint32_t sack_bytes = 0;
   bool restore_at_end = true;  // MRC_RESTORE_AT_END: senders hear when all that is still to come fits here
   wire::Settings wire;         // MRC_DSCP: its class numbers, as in control=46,trimmable=18

@@ -100,9 +100,9 @@ std::string paper_report(const std::vector<PaperRow>& rows, bool quick) {
 std::string paper_text(const std::vector<PaperRow>& rows) {
   std::string out;
   for (const PaperRow& r : rows) {
-    out += title_of(r) + ": " + setting_of(r) + "\n  published  " + r.published.mrc +
-           "\n  here       " + figure_text(r.published, r.mrc) +
-           (row_passed(r) ? ", within its bands" : "; " + missed(r.mrc)) + "\n";
+    out += title_of(r) + ": " + setting_of(r) + "\n  published  " + r.published.mrc + "\n  here       " +
+           figure_text(r.published, r.mrc) + (row_passed(r) ? ", within its bands" : "; " + missed(r.mrc)) +
+           "\n";
     out += "  RoCEv2     " + baseline_text(r) +
            (r.published.roce.empty() ? "" : "; published: " + r.published.roce) + "\n";
   }

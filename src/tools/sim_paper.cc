@@ -110,7 +110,8 @@ int simulate_paper(const PaperOptions& options) {
       return refuse(done.error().what, kBadScenario);
   }
   if (rows.empty()) return refuse("none of the results has that id; they are R1 to R15", kBadScenario);
-  if (auto done = check_all(tasks, options.quick, rows); !done) return refuse(done.error().what, kBadScenario);
+  if (auto done = check_all(tasks, options.quick, rows); !done)
+    return refuse(done.error().what, kBadScenario);
   if (!options.report.empty()) {
     if (auto ok = scenario::can_write(options.report); !ok) return refuse(ok.error().what, kBadScenario);
   }
