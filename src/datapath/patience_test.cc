@@ -28,6 +28,22 @@ TEST_F(StoodStill, NothingIsRepairedThatThePeerHadNoTimeToAnswer) {
   EXPECT_EQ(counters(qps.a).retries, 0u);
 }
 
+// Its first answers are of what it took first: what it has not come to yet is as old, and not lost either.
+TEST_F(StoodStill, NothingIsRepairedThatThePeerComesToNext) {
+  const auto qps = connect(a, b, now);
+  ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 240 * 4096), 0);
+  a.driver.turn(now);
+  now += 50ms;
+  for (int i = 0; i < 4; ++i, now += 20us) {
+    b.driver.turn(now);
+    a.driver.turn(now);
+  }
+  run();
+  EXPECT_TRUE(arrived(0, 0, 240 * 4096));
+  EXPECT_EQ(counters(qps.a).packets, 240u);
+  EXPECT_EQ(counters(qps.a).lost_by_timeout, 0u);
+}
+
 TEST_F(StoodStill, APeerThatSaysNothingThenIsAskedAgainSoon) {
   const auto qps = connect(a, b, now);
   ASSERT_EQ(write(a, b, now, qps.a, 0, 0, 64 * 4096), 0);

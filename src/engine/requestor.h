@@ -194,7 +194,7 @@ class Requestor {
   std::optional<WorkStatus> failure_;
   std::uint16_t heard_since_asked_ = 0;  // packets
   Ticks asked_reverse_at_;               // when the reverse path was last asked
-  Ticks revived_at_;                     // the first progress after a retry
+  Ticks revived_at_;                     // the first progress after a long silence
   Time progress_at_ = Time::min();
   Time check_at_ = kNever;           // when the oldest packet in flight becomes suspicious
   Time repair_after_ = Time::min();  // the peer lacks resources: repairs wait

@@ -124,7 +124,8 @@ void Requestor::learn_delay(Time now, EvSlot slot, Duration age) {
 }
 
 void Requestor::note_progress(Time now) {
-  if (retries_ > 0) {
+  // A retry was made, or was due and is not: timers of a host that stood still did not run.
+  if (retries_ > 0 || now - progress_at_ > base_timeout()) {
     paths_.hurry(now);
     revived_at_ = Ticks(now);
   }

@@ -93,6 +93,25 @@ TEST_F(RequestorLossTest, NewerPacketsOfOtherEvsProveNothing) {
   EXPECT_EQ(qp->requestor().flight().in_flight(), 1);
 }
 
+// MRC-NIC-017: a host that stood still made no retry, which would tell that the silence was long.
+TEST_F(RequestorLossTest, TheFirstAnswerAfterALongSilenceProvesNothingAboutTheRest) {
+  start();
+  post(4096);
+  drain();
+  now += 10us;
+  sack(Psn(100), 0, wire::SackMark::none, 1);
+  for (int i = 0; i < 3; ++i, now += 1us) {
+    post(4096);
+    drain();
+  }
+  now += 50ms;
+  sack(Psn(100), 0b10, wire::SackMark::none, 3);
+  EXPECT_EQ(qp->requestor().counters().lost_by_timeout, 0u) << "the peer may come to it next";
+  now += 10ms;
+  sack(Psn(100), 0b110, wire::SackMark::none, 4);
+  EXPECT_EQ(qp->requestor().counters().lost_by_timeout, 1u) << "it did not";
+}
+
 // MRC-REQ-004
 TEST_F(RequestorLossTest, AStaleSackProvesNoLoss) {
   start();
