@@ -1,7 +1,9 @@
 #include "sim/host_node.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "base/check.h"
 #include "sim/switch_node.h"
 #include "sim/world.h"
 
@@ -33,7 +35,18 @@ HostNode::HostNode(HostPlan& plan, Host self)
 void HostNode::handle_timeout() {
   retire_idle();
   open_due();
-  if (to_ps(nic_.next_timeout()) <= now_) nic_.handle_timeout(engine_time(now_));
+  if (to_ps(nic_.next_timeout()) > now_) return;
+  make_room_for_failures();
+  nic_.handle_timeout(engine_time(now_));
+}
+
+// QPs that give up at one moment flush all that was posted to them. None does before its first ACK timeout,
+// which most runs never see: until then a small queue is enough.
+void HostNode::make_room_for_failures() {
+  const HostSettings& s = plan_.settings;
+  if (now_ < Ps{1024} * kPsPerNs << s.requestor.timeout) return;
+  const std::size_t posted = connections_.size() * s.qps_per_pair * (s.send_depth + s.recv_depth);
+  if (posted > cq_.capacity()) MRC_CHECK(cq_.resize(std::bit_ceil(static_cast<std::uint32_t>(posted))));
 }
 
 Ps HostNode::next_transport() const {

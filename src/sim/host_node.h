@@ -77,6 +77,7 @@ class HostNode final : public ProgramHost, private nic::CongestionMaker {
   void pump() override;
   Ps next_transport() const override;
   void handle_timeout() override;
+  void make_room_for_failures();
   void emit(const nic::Departure& departure);
   bool localise(Cargo& cargo);
   PortMask ports_with_room() const;
