@@ -1,9 +1,11 @@
 #include "scenario/outcome.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
+#include "base/counted.h"
 #include "scenario/figures.h"
 
 namespace mrc::scenario {
@@ -111,6 +113,22 @@ std::vector<LinkFigures> link_figures(sim::World& world, Ps end, bool all) {
   return out;
 }
 
+/// Why a run ended before its work.
+std::string cause(const sim::World& world, Stop stop, Ps limit) {
+  char at[64];
+  std::snprintf(at, sizeof at, " at %.6g us", sim::microseconds(std::min(world.now(), limit)));
+  const std::int64_t failed = world.total().failed;
+  const std::string given_up = failed == 0 ? ""
+                                           : counted(static_cast<std::uint64_t>(failed), "message") +
+                                                 " failed: QPs spent all their retries";
+  if (!world.stopped_early()) return failed == 0 ? std::string("nothing moves any more") + at : given_up;
+  const std::string also = failed == 0 ? "" : "; " + given_up;
+  if (stop == Stop::wall_time) return std::string("stopped by limits.wall") + at + also;
+  // The watch of another process may have stopped all of them.
+  if (stop == Stop::interrupted || world.now() < limit) return std::string("interrupted") + at + also;
+  return std::string("stopped by limits.time") + at + ": raise it or leave it out" + also;
+}
+
 }  // namespace
 
 bool Outcome::passed() const {
@@ -124,17 +142,17 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   Series series(prepared.topology, scenario.outputs.interval);
   PhaseMeter meter(scenario.phases);
   Outcome out;
-  bool wanted_on = true;
+  Stop stop = Stop::no;
   world.run([&](const sim::Progress& p) {
     meter.note(p);
     if (wanted.samples && series.due(p.now)) series.take(world, p);
     if (wanted.look) wanted.look(world, p);
     out.ended = p.now;
-    wanted_on = !on_progress || on_progress(p);
-    return wanted_on;
+    if (on_progress) stop = on_progress(p);
+    return stop == Stop::no;
   });
   // Nothing may have happened for long before the end: that time counts too.
-  if (world.stopped_early() && wanted_on && prepared.world.end > out.ended) {
+  if (world.stopped_early() && stop == Stop::no && prepared.world.end > out.ended) {
     meter.note({out.ended, prepared.world.end, world.total()});
     out.ended = prepared.world.end;
   }
@@ -145,6 +163,8 @@ Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,
   out.flows = world.flows();
   out.summary = sim::summarise(world, out.flows, sim::cost_so_far());
   out.unfinished = prepared.load->unfinished();
+  if (!out.unfinished.empty())
+    out.unfinished = cause(world, stop, prepared.world.end) + "; " + out.unfinished;
   out.samples = series.samples();
   out.interval = series.interval();
   out.marks = prepared.marks;

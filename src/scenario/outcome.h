@@ -59,7 +59,7 @@ struct Outcome {
   sim::Ps silence = 0;      // the longest time in which nothing arrived, between the first byte and the last
   sim::Ps ended = 0;        // simulated time of the run
   bool stopped_by_time = false;
-  std::string unfinished;  // what did not happen and should have; a sentence
+  std::string unfinished;  // why not all was done, and where the work stood: a sentence; empty: it was
   std::vector<Checked> checks;
 
   bool passed() const;
@@ -73,8 +73,9 @@ struct Wanted {
   std::function<void(sim::World&, const sim::Progress&)> look;
 };
 
-/// Between windows, for whoever shows progress; false stops the run.
-using OnProgress = std::function<bool(const sim::Progress&)>;
+/// What whoever watches says between windows.
+enum class Stop : std::uint8_t { no, interrupted, wall_time };
+using OnProgress = std::function<Stop(const sim::Progress&)>;
 
 /// Runs it. `prepared` belongs to `scenario`.
 Outcome run(const Scenario& scenario, Prepared& prepared, const Wanted& wanted,

@@ -79,11 +79,13 @@ void Ensemble::on_signal(Host host, std::uint64_t word, Actions& actions) {
 }
 
 std::string Ensemble::unfinished() const {
+  std::string out;
   for (const Member& m : members_) {
-    if (const std::string what = m.load->unfinished(); !what.empty())
-      return members_.size() > 1 ? "job '" + m.name + "': " + what : what;
+    const std::string what = m.load->unfinished();
+    if (what.empty()) continue;
+    out += (out.empty() ? "" : "; ") + (members_.size() > 1 ? "job '" + m.name + "': " + what : what);
   }
-  return "";
+  return out;
 }
 
 std::vector<std::uint64_t> Ensemble::standing(Host host) const {

@@ -190,8 +190,11 @@ std::string Job::unfinished() const {
   const auto stuck =
       std::find_if(ranks_.begin(), ranks_.end(), [](const RankState& s) { return s.ended == kNeverPs; });
   if (stuck == ranks_.end()) return "";
-  return "job " + std::to_string(number_) + ": rank " + std::to_string(stuck - ranks_.begin()) +
-         " stopped in step " + std::to_string(stuck->number);
+  const auto left =
+      std::count_if(stuck, ranks_.end(), [](const RankState& s) { return s.ended == kNeverPs; });
+  return std::to_string(left) + " of " + std::to_string(ranks_.size()) +
+         " ranks did not finish, the first is rank " + std::to_string(stuck - ranks_.begin()) +
+         (stuck->number == 0 ? ", which had not started" : ", in its step " + std::to_string(stuck->number));
 }
 
 std::vector<std::uint64_t> Job::standing(Host host) const {

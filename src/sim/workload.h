@@ -55,7 +55,7 @@ class Workload {
   virtual void on_timer(Host host, std::uint64_t token, Actions& actions) = 0;
   virtual void on_signal(Host host, std::uint64_t word, Actions& actions) = 0;
 
-  /// After the last event: what should have happened and did not, as a sentence; empty when all is done.
+  /// After the last event: where the work stands, as a sentence that names no job; empty when all is done.
   virtual std::string unfinished() const = 0;
 
   /// How far a host that takes part has come, as far as unfinished() asks, for another process to adopt().

@@ -35,9 +35,10 @@ double SimProgress::part_done(const sim::Progress& p) const {
   return std::min(part, 1.0);
 }
 
-bool SimProgress::note(const sim::Progress& p) {
-  if (interruption() != 0) return false;
-  if (mode_ == ProgressMode::off && goals_.wall_seconds <= 0) return true;
+scenario::Stop SimProgress::note(const sim::Progress& p) {
+  using scenario::Stop;
+  if (interruption() != 0) return Stop::interrupted;
+  if (mode_ == ProgressMode::off && goals_.wall_seconds <= 0) return Stop::no;
   const auto now = Clock::now();
   const double elapsed = seconds(now - start_);
   const double since_last = seconds(now - last_);
@@ -48,7 +49,7 @@ bool SimProgress::note(const sim::Progress& p) {
     before_ = p;
   }
   out_of_time_ = goals_.wall_seconds > 0 && elapsed > goals_.wall_seconds;
-  return !out_of_time_;
+  return out_of_time_ ? Stop::wall_time : Stop::no;
 }
 
 void SimProgress::show(const sim::Progress& p, double elapsed, double since_last) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/world.h"
+#include "scenario/outcome.h"
 
 namespace mrc::tools {
 
@@ -28,8 +28,7 @@ class SimProgress {
   SimProgress(ProgressMode mode, const ProgressGoals& goals);
   ~SimProgress() { clear(); }
 
-  /// False: the wall time is over, or somebody interrupts.
-  bool note(const sim::Progress& p);
+  scenario::Stop note(const sim::Progress& p);
   /// Leaves the terminal's line free for others.
   void clear();
   bool out_of_time() const { return out_of_time_; }
