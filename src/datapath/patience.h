@@ -9,10 +9,10 @@
 namespace mrc::datapath {
 
 struct PatienceSettings {
-  Duration stood_still =
-      1ms;  // a turn later than this was kept from running: by other work, or with the whole machine
-  Duration listen =
-      1ms;  // for so long it takes what has come, and what a peer that stood still as well says now
+  // A turn later than this was kept from running: by other work, or with the whole machine.
+  Duration stood_still = 1ms;
+  // For so long it takes what has come, and what a peer says now that stood still as well.
+  Duration listen = 1ms;
 };
 
 /// Asked once per turn. Timers of a host that is late every time run every second time.

@@ -57,9 +57,8 @@ void check_training(TableReader& r, const JobSpec& job) {
     r.complain("ranks", "must be tp x pp x dp, which is " + std::to_string(ranks) + ", or left out");
   if (ranks > 1 && !job.training.moves())
     r.complain(
-        "moves nothing: give a group of several ranks its bytes, tp its tensor_bytes, pp its "
-        "activation_bytes, "
-        "dp its gradient_bytes, ep its expert_bytes");
+        "moves nothing: give a group of several ranks its bytes, tp its tensor_bytes, "
+        "pp its activation_bytes, dp its gradient_bytes, ep its expert_bytes");
 }
 
 void read_streams(TableReader& r, JobSpec& job) {
