@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/counted.h"
 #include "sim/text_input.h"
 
 namespace mrc::sim {
@@ -59,7 +60,14 @@ class CmParser {
     out = static_cast<std::uint32_t>(*n);
     return true;
   }
+  std::string_view word_at(std::size_t at) const {
+    return at < line_->words.size() ? line_->words[at] : std::string_view();
+  }
   bool no_number(std::size_t at) {
+    if (is_digits(word_at(at)))
+      return fail("'" + std::string(line_->words[at - 1]) + "' is " + std::string(word_at(at)) +
+                      ", which is too large",
+                  "write at most 4294967295");
     return fail("'" + std::string(line_->words[at - 1]) + "' needs a number" +
                     (at < line_->words.size() ? ", not '" + std::string(line_->words[at]) + "'" : ""),
                 "write a whole number after it");
@@ -131,13 +139,15 @@ class CmParser {
   }
   bool time(std::size_t at, Ps& out) {
     const auto t = at < line_->words.size() ? parse_real(line_->words[at]) : std::nullopt;
-    if (!t) return no_number(at);
+    if (!t && !is_digits(word_at(at))) return no_number(at);
+    if (!t) return fail("a start after 11 days", "write ps, at most 10^18");
     out = static_cast<Ps>(std::min(*t, kMostNs * kPsPerNs));
     return *t <= kMostNs * kPsPerNs || fail("a start after 11 days", "write ps, at most 10^18");
   }
   bool size(std::size_t at, std::uint64_t& out) {
     const auto n = at < line_->words.size() ? parse_number(line_->words[at]) : std::nullopt;
-    if (!n) return no_number(at);
+    if (!n && !is_digits(word_at(at))) return no_number(at);
+    if (!n) return fail("size " + std::string(word_at(at)), "a transfer has 1 to 10^15 bytes");
     out = *n;
     return (*n != 0 && *n <= kMostBytes) ||
            fail("size " + std::to_string(*n), "a transfer has 1 to 10^15 bytes");
@@ -226,7 +236,45 @@ class CmParser {
                       "add 'trigger id " + std::to_string(t) + " oneshot'");
       }
     }
-    return true;
+    return all_start();
+  }
+
+  /// Lets each connection that starts fire its triggers, and says which one never does.
+  bool all_start() {
+    struct Waiting {
+      const CmTrigger* trigger = nullptr;
+      std::uint32_t fired = 0;
+      std::vector<const CmConnection*> connections;
+    };
+    std::unordered_map<std::uint32_t, Waiting> triggers;
+    for (const CmTrigger& t : out_.triggers) triggers[t.id].trigger = &t;
+    std::vector<const CmConnection*> started;
+    for (const CmConnection& c : out_.connections)
+      (c.trigger == 0 ? started : triggers[c.trigger].connections).push_back(&c);
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      for (const std::uint32_t id : {started[i]->send_done_trigger, started[i]->recv_done_trigger}) {
+        if (id == 0) continue;
+        Waiting& w = triggers[id];
+        const auto& waiting = w.connections;
+        ++w.fired;
+        if (w.trigger->kind == TriggerKind::multishot) {
+          if (w.fired <= waiting.size()) started.push_back(waiting[w.fired - 1]);
+        } else if (w.fired == (w.trigger->kind == TriggerKind::barrier ? w.trigger->count : 1)) {
+          started.insert(started.end(), waiting.begin(), waiting.end());
+        }
+      }
+    }
+    if (started.size() == out_.connections.size()) return true;
+    const std::unordered_set<const CmConnection*> good(started.begin(), started.end());
+    const auto never = std::find_if(out_.connections.begin(), out_.connections.end(),
+                                    [&](const CmConnection& c) { return !good.contains(&c); });
+    TextLine where{never->line, {}};
+    line_ = &where;
+    const Waiting& w = triggers[never->trigger];
+    return fail("this connection never starts: trigger " + std::to_string(never->trigger) +
+                    (w.fired == 0 ? " is fired by none that does"
+                                  : " is fired " + mrc::counted(w.fired, "time") + ", too few for it"),
+                "name it as send_done_trigger or recv_done_trigger of connections that start, often enough");
   }
 
   std::string file_;

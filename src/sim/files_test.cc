@@ -101,7 +101,34 @@ TEST(CmFile, SaysLineAndRemedy) {
                       {"Nodes 4\n0->1 start 2e18 size 1\n", "f:2:", "at most 10^18"},
                       {"Nodes 4\n0->1 start 0 size 18446744073709551615\n", "f:2:", "10^15 bytes"},
                       {"Nodes 4\n0->1 start 0 size 1 size 2\n", "f:2:", "'size' a second time"},
+                      {"Nodes 99999999999\n", "f:1:", "'Nodes' is 99999999999, which is too large"},
+                      {"Nodes 4\n0->1 start 0 size 99999999999999999999\n", "f:2:", "10^15 bytes"},
+                      {"Nodes 4\n0->1 start 99999999999999999999 size 1\n", "f:2:", "11 days"},
                   });
+}
+
+TEST(CmFile, RefusesATriggerThatNeverFires) {
+  const auto matrix = [](const std::string& second, const std::string& trigger) {
+    return "Nodes 4\n0->1 start 0 size 1 send_done_trigger 1\n1->2 trigger " + second + "\ntrigger id 1 " +
+           trigger + "\ntrigger id 2 oneshot\n";
+  };
+  EXPECT_TRUE(parse_cm(matrix("1 size 1", "oneshot"), "f"));
+  EXPECT_TRUE(parse_cm(matrix("1 size 1", "barrier count 1"), "f"));
+  expect_refusals(
+      parse_cm,
+      {
+          {matrix("2 size 1", "oneshot"), "f:3:", "trigger 2 is fired by none"},
+          {matrix("2 size 1 send_done_trigger 2", "oneshot"), "f:3:", "fired by none that does"},
+          {matrix("1 size 1 send_done_trigger 1", "barrier count 2"), "f:3:", "fired 1 time, too few"},
+          {matrix("1 size 1\n2->3 trigger 1 size 1", "multishot"), "f:4:", "fired 1 time, too few"},
+      });
+  EXPECT_TRUE(parse_cm(matrix("1 size 1 recv_done_trigger 1\n2->3 trigger 1 size 1", "multishot"), "f"));
+}
+
+TEST(Files, ADirectoryIsNoFile) {
+  EXPECT_THAT(read_cm("/tmp").error().what, HasSubstr("/tmp: is a directory"));
+  EXPECT_THAT(read_goal("/tmp").error().what, HasSubstr("/tmp: is a directory"));
+  EXPECT_THAT(read_topo("/tmp").error().what, HasSubstr("/tmp: is a directory"));
 }
 
 TEST(TopoFile, SaysLineAndRemedy) {
@@ -113,19 +140,23 @@ TEST(TopoFile, SaysLineAndRemedy) {
   expect_refusals(parse_topo,
                   {
                       {"", "f:1:", "nodes"},
-                      {"Nodes 4\nTiers 9\nPodsize 4\n", "f:1:", "2 or 3"},
+                      {"Nodes 4\nTiers 9\nPodsize 4\n", "f:2:", "2 or 3"},
+                      {"Nodes 4\nTiers 2\nPodsize 0\n", "f:3:", "'Podsize' is 0"},
+                      {"Nodes 9999999999\n", "f:1:", "too large"},
                       {"Nodes four\n", "f:1:", "number"},
                       {"Radix_Up 4\n", "f:1:", "header"},
-                      {with("Radix_Down 16", "Radix_Down 15"), "f:5:", "even"},
-                      {with("Radix_Down 8", "Radix_Down 9"), "f:12:", "set it to 8"},
+                      {with("Radix_Down 16", "Radix_Down 15"), "f:7:", "even"},
+                      {with("Radix_Down 8", "Radix_Down 9"), "f:14:", "set it to 8"},
                       {with("Radix_Up 16", "Bundle 2"), "f:5:", "Radix_Up"},
-                      {with("Switch_Latency_ns 0", "Bundle 2"), "f:5:", "Bundle"},
-                      {with("Podsize 128", "Podsize 64"), "f:5:", "pods"},
+                      {with("Switch_Latency_ns 0", "Bundle 2"), "f:10:", "Bundle"},
+                      {with("Radix_Down 16", "Radix_Down 0"), "f:7:", "'Radix_Down' is 0"},
+                      {with("Downlink_speed_Gbps 400", "Downlink_speed_Gbps 0"), "f:6:", "is 0"},
+                      {with("Podsize 128", "Podsize 64"), "f:3:", "pods"},
                       {with("Tier 1", "Tier 7"), "f:12:", "tiers are"},
                       {with("Tier 1", "Tier 0"), "f:12:", "second"},
-                      {with("Downlink_Latency_ns 1000", "Downlink_Latency_ns 0"), "f:5:", "delay"},
+                      {with("Downlink_Latency_ns 1000", "Downlink_Latency_ns 0"), "f:9:", "delay"},
                       {with("Radix_Up 16", "Colour 16"), "f:8:", "Colour"},
-                      {good + "Queue_Up 100000\n", "f:12:", "no uplinks"},
+                      {good + "Queue_Up 100000\n", "f:17:", "no uplinks"},
                   });
 }
 

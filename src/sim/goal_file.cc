@@ -153,6 +153,10 @@ class GoalParser {
       if (words[at] != "tag" && words[at] != "cpu" && words[at] != "nic")
         return fail("unknown option '" + std::string(words[at]) + "'", "use tag, cpu or nic");
       if (words[at] == "tag" && at + 1 < words.size() && words[at + 1] == kAny) return no_wildcard("tag");
+      if (at + 1 < words.size() && is_digits(words[at + 1]) && value > UINT32_MAX)
+        return fail(
+            "'" + std::string(words[at]) + "' is " + std::string(words[at + 1]) + ", which is too large",
+            "write at most 268435455");
       if (value > UINT32_MAX)
         return fail("'" + std::string(words[at]) + "' needs a number", "write one after it");
       if (words[at] == "tag") op.tag = static_cast<std::uint32_t>(value);

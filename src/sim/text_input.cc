@@ -5,12 +5,15 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 namespace mrc::sim {
 
 Result<std::string> read_text(const std::string& path) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+    return Error{EISDIR, path + ": is a directory; name a file in it"};
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return Error{errno, path + ": " + std::strerror(errno) + "; check the name and that it may be read"};
@@ -76,6 +79,10 @@ std::optional<std::uint64_t> parse_number(std::string_view word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
   return value;
+}
+
+bool is_digits(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == word.npos;
 }
 
 std::optional<std::uint64_t> parse_real(std::string_view word) {

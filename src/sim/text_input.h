@@ -31,6 +31,8 @@ inline constexpr std::uint64_t kMostNs = 1'000'000'000'000'000;  // 11 days
 
 /// The whole word as a number; nothing when it is anything else or too big.
 std::optional<std::uint64_t> parse_number(std::string_view word);
+/// Digits alone: what parse_number refuses of these is too big.
+bool is_digits(std::string_view word);
 /// Also "1e6" and "2.5": htsim writes times so. Rounded to the nearest whole.
 std::optional<std::uint64_t> parse_real(std::string_view word);
 std::string lower_case(std::string_view word);

@@ -10,15 +10,31 @@
 namespace mrc::sim {
 namespace {
 
-struct TierBlock {
-  std::map<std::string, std::uint64_t> values;
+struct Said {
+  std::uint64_t value = 0;
+  int line = 0;
+};
+
+/// What the header or a tier says, by name.
+struct Block {
+  std::map<std::string, Said> values;
   int line = 0;  // 0: the file has no such tier
 
-  std::uint64_t value(const std::string& name, std::uint64_t otherwise) const {
+  bool has(const std::string& name) const { return values.contains(name); }
+  std::uint64_t value(const std::string& name, std::uint64_t otherwise = 0) const {
     const auto found = values.find(name);
-    return found == values.end() ? otherwise : found->second;
+    return found == values.end() ? otherwise : found->second.value;
+  }
+  /// Where it is said; where the block begins when it is not.
+  int line_of(const std::string& name) const {
+    const auto found = values.find(name);
+    return found == values.end() ? line : found->second.line;
   }
 };
+
+constexpr std::uint64_t kMost = 1'000'000'000;
+constexpr std::array<std::string_view, 5> kNeverZero = {"nodes", "tiers", "podsize", "radix_down",
+                                                        "downlink_speed_gbps"};
 
 constexpr std::array<std::string_view, 9> kTierWords = {
     "downlink_speed_gbps", "radix_down", "radix_up", "downlink_latency_ns", "switch_latency_ns",
@@ -46,12 +62,16 @@ class TopoParser {
   bool statement(const std::vector<std::string_view>& words) {
     const std::string name = lower_case(words[0]);
     const auto value = words.size() == 2 ? parse_number(words[1]) : std::nullopt;
-    if (!value || *value > 1'000'000'000)
-      return fail("'" + std::string(words[0]) + "' needs one number", "write 'NAME NUMBER'");
+    if (words.size() == 2 && is_digits(words[1]) && value.value_or(kMost + 1) > kMost)
+      return fail("'" + std::string(words[0]) + "' is " + std::string(words[1]) + ", which is too large",
+                  "write at most " + std::to_string(kMost));
+    if (!value) return fail("'" + std::string(words[0]) + "' needs one number", "write 'NAME NUMBER'");
+    if (*value == 0 && std::find(kNeverZero.begin(), kNeverZero.end(), name) != kNeverZero.end())
+      return fail("'" + std::string(words[0]) + "' is 0", "write at least 1");
     if (name == "tier") return open_tier(*value);
     if (tier_ == nullptr) return header(name, words[0], *value);
     if (std::find(kTierWords.begin(), kTierWords.end(), name) == kTierWords.end()) return unknown(words[0]);
-    if (!tier_->values.emplace(name, *value).second)
+    if (!tier_->values.emplace(name, Said{*value, line_}).second)
       return fail("'" + std::string(words[0]) + "' a second time in this tier", "keep one");
     return true;
   }
@@ -64,7 +84,7 @@ class TopoParser {
     if (name != "nodes" && name != "tiers" && name != "podsize")
       return fail("'" + std::string(word) + "' before the first tier",
                   "the header has Nodes, Tiers and Podsize; then comes 'Tier 0'");
-    header_[name] = value;
+    header_.values[name] = {value, line_};
     return true;
   }
   bool open_tier(std::uint64_t number) {
@@ -78,28 +98,31 @@ class TopoParser {
   bool has_header() {
     line_ = 1;
     for (const char* name : {"nodes", "tiers", "podsize"}) {
-      if (!header_.contains(name) || header_[name] == 0)
+      if (!header_.has(name))
         return fail("the header lacks " + std::string(name), "add Nodes, Tiers and Podsize at the top");
     }
-    if (header_["tiers"] != 2 && header_["tiers"] != 3)
-      return fail("Tiers " + std::to_string(header_["tiers"]), "htsim topologies have 2 or 3 tiers");
+    const std::uint64_t tiers = header_.value("tiers");
+    line_ = header_.line_of("tiers");
+    if (tiers != 2 && tiers != 3)
+      return fail("Tiers " + std::to_string(tiers), "htsim topologies have 2 or 3 tiers");
     return true;
   }
 
   bool has_tiers() {
-    const std::uint64_t tiers = header_["tiers"];
+    const std::uint64_t tiers = header_.value("tiers");
     for (std::uint64_t t = 0; t < tiers; ++t) {
       line_ = std::max(tiers_[t].line, 1);
       if (tiers_[t].line == 0)
         return fail("tier " + std::to_string(t) + " is missing",
                     "add 'Tier " + std::to_string(t) + "' and its values");
       for (const char* name : {"radix_down", "downlink_speed_gbps"}) {
-        if (tiers_[t].value(name, 0) == 0)
-          return fail("tier " + std::to_string(t) + " lacks " + name, "add it");
+        if (!tiers_[t].has(name)) return fail("tier " + std::to_string(t) + " lacks " + name, "add it");
       }
-      if (t + 1 < tiers && tiers_[t].value("radix_up", 0) == 0)
-        return fail("tier " + std::to_string(t) + " lacks Radix_Up",
-                    "add it: a tier below the top has uplinks");
+      line_ = tiers_[t].line_of("radix_up");
+      if (t + 1 < tiers && tiers_[t].value("radix_up") == 0)
+        return fail("tier " + std::to_string(t) + " has no Radix_Up",
+                    "say how many: a tier below the top has uplinks");
+      line_ = tiers_[t].line_of("bundle");
       if (tiers_[t].value("bundle", 1) != 1)
         return fail("a bundle of parallel links", "set Bundle 1 and use more switches in the tier above");
     }
@@ -108,19 +131,20 @@ class TopoParser {
 
   bool sizes() {
     topo::Spec& s = out_.spec;
-    const std::uint64_t nodes = header_["nodes"], pod = header_["podsize"];
+    const std::uint64_t nodes = header_.value("nodes"), pod = header_.value("podsize");
     const std::uint64_t under_t0 = tiers_[0].value("radix_down", 1);
-    line_ = tiers_[0].line;
+    line_ = nodes % pod != 0 ? header_.line_of("podsize") : tiers_[0].line_of("radix_down");
     if (nodes % pod != 0 || pod % under_t0 != 0) {
       return fail(std::to_string(nodes) + " nodes in pods of " + std::to_string(pod) + " and " +
                       std::to_string(under_t0) + " under a T0 do not come out even",
                   "Podsize must divide Nodes, and Radix_Down of tier 0 must divide Podsize");
     }
-    s.tiers = static_cast<std::uint32_t>(header_["tiers"]);
+    s.tiers = static_cast<std::uint32_t>(header_.value("tiers"));
     s.hosts_per_t0 = static_cast<std::uint32_t>(under_t0);
     s.pods = static_cast<std::uint32_t>(nodes / pod);
     s.t0 = static_cast<std::uint32_t>(pod / under_t0);
     s.t1 = static_cast<std::uint32_t>(tiers_[0].value("radix_up", 1));
+    line_ = header_.line_of("podsize");
     if (s.tiers == 2 && s.pods != 1)
       return fail("several pods in two tiers", "set Podsize to Nodes, or use three tiers");
     if (!meets(1, s.t0, "T0s of a pod")) return false;
@@ -130,7 +154,7 @@ class TopoParser {
   }
   bool meets(std::uint64_t tier, std::uint32_t below, const char* what) {
     if (tiers_[tier].value("radix_down", 0) == below) return true;
-    line_ = tiers_[tier].line;
+    line_ = tiers_[tier].line_of("radix_down");
     return fail("tier " + std::to_string(tier) + " has Radix_Down " +
                     std::to_string(tiers_[tier].value("radix_down", 0)) + " for " + std::to_string(below) +
                     " " + what,
@@ -142,13 +166,14 @@ class TopoParser {
     topo::LinkSpec* const links[] = {&s.host_link, &s.t0_t1, &s.t1_t2};
     s.switch_delay = Duration(static_cast<std::int64_t>(tiers_[0].value("switch_latency_ns", 0)));
     for (std::uint32_t t = 0; t < s.tiers; ++t) {
-      const TierBlock& tier = tiers_[t];
+      const Block& tier = tiers_[t];
       links[t]->bits_per_second = tier.value("downlink_speed_gbps", 0) * 1'000'000'000;
       links[t]->delay = Duration(static_cast<std::int64_t>(tier.value("downlink_latency_ns", 0)));
-      line_ = tier.line;
+      line_ = tier.line_of("downlink_latency_ns");
       if (links[t]->delay.count() == 0)
         return fail("tier " + std::to_string(t) + " has links without delay",
                     "set Downlink_Latency_ns to at least 1");
+      line_ = tier.line_of("switch_latency_ns");
       if (Duration(static_cast<std::int64_t>(tier.value("switch_latency_ns", 0))) != s.switch_delay) {
         return fail("Switch_Latency_ns differs between tiers", "use one value");
       }
@@ -165,8 +190,8 @@ class TopoParser {
       *down[t] = static_cast<std::uint32_t>(tiers_[t].value("queue_down", 0));
       if (t < top) *up[t] = static_cast<std::uint32_t>(tiers_[t].value("queue_up", 0));
     }
-    if (!tiers_[top].values.contains("queue_up")) return true;
-    line_ = tiers_[top].line;
+    if (!tiers_[top].has("queue_up")) return true;
+    line_ = tiers_[top].line_of("queue_up");
     return fail("Queue_Up in tier " + std::to_string(top) + ", which has no uplinks", "remove it");
   }
 
@@ -174,9 +199,9 @@ class TopoParser {
   std::vector<TextLine> lines_;
   int line_ = 1;
   std::optional<Error> error_;
-  std::map<std::string, std::uint64_t> header_;
-  std::array<TierBlock, 3> tiers_;
-  TierBlock* tier_ = nullptr;
+  Block header_{{}, 1};
+  std::array<Block, 3> tiers_;
+  Block* tier_ = nullptr;
   TopoFile out_;
 };
 

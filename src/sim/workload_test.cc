@@ -220,9 +220,10 @@ TEST(Cm, TriggersChainAndGather) {
 }
 
 TEST(Cm, SaysWhatNeverStarted) {
-  auto file = parse_cm("Nodes 2\n0->1 id 1 trigger 7 size 5\ntrigger id 7 oneshot\n", "t.cm");
-  ASSERT_TRUE(file);
-  CmWorkload w(std::move(*file));
+  CmWorkload w({.nodes = 2,
+                .connections = {{.id = 1, .destination = 1, .bytes = 5, .trigger = 7, .line = 2}},
+                .triggers = {{.id = 7}},
+                .failures = {}});
   const Stage stage(w, 2);
   EXPECT_THAT(w.unfinished(), testing::HasSubstr("line 2"));
 }

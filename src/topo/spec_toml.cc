@@ -1,5 +1,6 @@
 // A topology file: the [topology] table of a TOML text, read strictly, and written back.
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -145,6 +146,8 @@ Result<Spec> parse_spec(std::string_view text, std::string_view file) {
 }
 
 Result<Spec> read_spec(const std::string& path) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+    return Error{EISDIR, path + ": is a directory; name a file in it"};
   std::ifstream in(path);
   if (!in) return Error{errno, path + ": can not be read"};
   std::ostringstream text;
