@@ -93,9 +93,7 @@ std::vector<LinkFigures> link_figures(sim::World& world, Ps end, bool all) {
   const topo::Topology& topo = world.topo();
   std::vector<std::pair<double, std::uint32_t>> by_use;
   for (std::uint32_t i = 0; i < 2 * topo.links(); ++i) {
-    const fabric::Link& link = world.link(topo::hop_at(i));
-    const double could = static_cast<double>(link.settings().rate.bits_per_second()) / 8 * sim::seconds(end);
-    by_use.emplace_back(could > 0 ? static_cast<double>(link.counters().bytes) / could : 0, i);
+    by_use.emplace_back(sim::use_of(world.link(topo::hop_at(i)), end), i);
   }
   if (!all) {
     const auto busier = [](const auto& a, const auto& b) {

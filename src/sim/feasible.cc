@@ -21,6 +21,16 @@ Status check_round_trip(const HostPlan& plan, Ps rtt) {
                    " is more than the engine keeps in flight; shorten the links' delay or lower the rate"};
 }
 
+/// Without answers nothing is ever acknowledged.
+Status check_control_room(const HostPlan& plan) {
+  const std::uint32_t sack = datagram_bytes({.body = wire::Sack{}}) + plan.settings.encapsulation.overhead();
+  const std::uint32_t room = plan.links.of(topo::LinkKind::host_t0, topo::Direction::down).control_limit;
+  if (room >= sack) return Done{};
+  return Error{EINVAL, "ports to_host have room for " + std::to_string(room) +
+                           " bytes of control, less than a SACK of " + std::to_string(sack) +
+                           "; raise queues.control_bdp"};
+}
+
 Status check_room(const HostPlan& plan) {
   const topo::Topology& topo = plan.topo;
   const auto small = [&](topo::LinkKind kind, topo::Direction direction, const char* port) -> Status {
@@ -55,6 +65,7 @@ Status feasible(const topo::Topology& topo, const WorldSettings& settings, Workl
   if (!roce) {
     if (auto ok = check_round_trip(plan, rtt); !ok) return ok;
   }
+  if (auto ok = check_control_room(plan); !ok) return ok;
   return roce && hosts.roce.pfc ? Status(Done{}) : check_room(plan);
 }
 

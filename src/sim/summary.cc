@@ -38,8 +38,7 @@ void add(LinkUse& use, const fabric::Link& link, Ps end) {
   use.trims += c.trims;
   use.drops += c.drops;
   use.losses += c.losses;
-  const double could = static_cast<double>(link.settings().rate.bits_per_second()) / 8 * seconds(end);
-  const double part = ratio(static_cast<double>(c.bytes), could);
+  const double part = use_of(link, end);
   use.use_mean += part;
   use.use_max = std::max(use.use_max, part);
   use.depth_max = std::max(use.depth_max, c.max_depth);
@@ -137,6 +136,11 @@ Distribution distribution(std::vector<double> values) {
           quantile(values, 0.5),   quantile(values, 0.99),
           quantile(values, 0.999), values.back(),
           values.front()};
+}
+
+double use_of(const fabric::Link& link, Ps end) {
+  const double could = static_cast<double>(link.settings().rate.bits_per_second()) / 8 * seconds(end);
+  return std::min(ratio(static_cast<double>(link.counters().bytes), could), 1.0);
 }
 
 double fairness(const std::vector<double>& values) {

@@ -21,6 +21,10 @@ Distribution distribution(std::vector<double> values);
 /// Jain's index: 1 when all are alike, 1/n when one has everything.
 double fairness(const std::vector<double>& values);
 
+/// The part of what its wire could carry until `end`. A frame is counted when its first bit leaves, so the
+/// one that is on the wire then could make it more than all.
+double use_of(const fabric::Link& link, Ps end);
+
 /// All links of one kind and direction, of one plane or of all.
 struct LinkUse {
   std::uint64_t links = 0;
