@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <charconv>
 #include <optional>
-#include <sstream>
 
 #include "scenario/table_reader.h"
 #include "sim/text_input.h"
@@ -62,12 +61,6 @@ const toml::node* node_at(const toml::table& root, std::string_view path) {
     if (at == nullptr) return nullptr;
   }
   return at;
-}
-
-std::string toml_text(const toml::node& node) {
-  std::ostringstream out;
-  node.visit([&](const auto& concrete) { out << concrete; });
-  return out.str();
 }
 
 Result<Document> Document::parse(std::string_view text, const std::string& file) {
@@ -150,6 +143,7 @@ Status Document::apply(const char* name) {
 
 Result<std::vector<std::vector<Setting>>> Document::grid() const {
   std::vector<std::vector<Setting>> points(1);
+  const Complaint where{file_, "", origins_};
   const toml::node* node = root_.get("sweep");
   if (node == nullptr) return points;
   if (!node->is_table()) return Error{EINVAL, place_of(*node, file_) + ": sweep must be a table: [sweep]"};
@@ -166,7 +160,7 @@ Result<std::vector<std::vector<Setting>>> Document::grid() const {
     for (const auto& point : points) {
       for (const toml::node& value : *list) {
         longer.push_back(point);
-        longer.back().push_back({path, toml_text(value)});
+        longer.back().push_back({path, toml_text(value), where.place(value, "sweep." + path)});
       }
     }
     points = std::move(longer);

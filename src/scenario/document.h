@@ -19,6 +19,7 @@ namespace mrc::scenario {
 struct Setting {
   std::string path;
   std::string value;
+  std::string place = "";  // where a sweep says it: "file:line"
 };
 
 class Document {
@@ -60,6 +61,5 @@ class Document {
 
 /// The value at a dotted path; nothing when there is none.
 const toml::node* node_at(const toml::table& root, std::string_view path);
-std::string toml_text(const toml::node& node);
 
 }  // namespace mrc::scenario

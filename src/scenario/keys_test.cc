@@ -65,7 +65,7 @@ TEST(TrainingKeys, NonsenseIsRefusedByName) {
               {"dp = 2\nexpert_skew = 101", "job.0.expert_skew must be a whole number, 0 to 100"},
               {"dp = 2\nexpert_window = 0", "job.0.expert_window must be a whole number, 1 to"},
               {"dp = 2\ngradient_bytes = \"lots\"", "job.0.gradient_bytes must be a number of bytes, 0 to"},
-              {"dp = 2\nforward = 5", "job.0.forward must be a string"},
+              {"dp = 2\nforward = 5", "job.0.forward \"5\" is not understood; write it as"},
               {"dp = 2\ngradient_bytes = 1\nbytes = 5", "job.0.bytes is not a setting"},
               {"dp = 2\ngradient_bytes = 1\nranks = 4", "job.0.ranks must be tp x pp x dp, which is 2"},
               {"dp = 2\ntensor_bytes = 1", "moves nothing: give a group of several ranks its bytes"}};

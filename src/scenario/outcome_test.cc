@@ -132,7 +132,8 @@ TEST(Outcome, AGapLiesBetweenIterationsOfAPipelineToo) {
 }
 
 TEST(Outcome, AStoppedRunsLinksAreNeverUsedMoreThanWhole) {
-  constexpr double kWhole = 1.01;  // the last window and its last frame count whole
+  constexpr double kCould = 100e9 / 8 * 200e-6;  // bytes
+  constexpr double kWhole = 1.01;  // of counters: the last window and its last frame count whole
   const Ran ran =
       run_text(kPair + "[[job]]\nkind = \"streams\"\npairs = [[1, 3]]\nbytes = \"1GB\"\nmessages = 1\n");
   const Ran large = run_text(
@@ -140,9 +141,12 @@ TEST(Outcome, AStoppedRunsLinksAreNeverUsedMoreThanWhole) {
       "kind = \"streams\"\npairs = [[0, 2]]\nbytes = 1000\nmessages = 1\n[[job]]\n"
       "kind = \"streams\"\npairs = [[1, 3]]\nbytes = \"1GB\"\nmessages = 1\n");
   for (const Ran* r : {&ran, &large}) {
-    for (const LinkFigures& l : r->outcome.links) EXPECT_LE(l.use, kWhole) << l.name;
+    for (const LinkFigures& l : r->outcome.links) {
+      EXPECT_LE(l.use, 1.0) << l.name;
+      EXPECT_LE(static_cast<double>(l.counters.bytes), kWhole * kCould) << l.name;
+    }
     EXPECT_GT(r->outcome.busiest[0].use, 0.9);
-    for (const sim::LinkUse& use : r->outcome.summary.by_group) EXPECT_LE(use.use_max, kWhole);
+    for (const sim::LinkUse& use : r->outcome.summary.by_group) EXPECT_LE(use.use_max, 1.0);
   }
 }
 
@@ -155,17 +159,28 @@ min = 0.9
 figure = "links.t0_up.use_max"
 max = 0.1
 [[expect]]
-figure = "jobs.straem.goodput_gbps"
+figure = "busiest_links.nowhere.use"
 min = 0
 )");
   ASSERT_EQ(ran.outcome.checks.size(), 3u);
   EXPECT_TRUE(ran.outcome.checks[0].met);
   EXPECT_FALSE(ran.outcome.checks[1].met);
-  EXPECT_FALSE(ran.outcome.checks[2].known);
+  EXPECT_FALSE(ran.outcome.checks[2].known) << "which links are the busiest is known afterwards only";
   EXPECT_FALSE(ran.outcome.passed());
   const auto figures = Figures::from_json(to_json(ran.scenario, ran.outcome));
   EXPECT_THAT(text(ran.outcome.checks[1], figures), HasSubstr("expected at most 0.1"));
-  EXPECT_THAT(text(ran.outcome.checks[2], figures), HasSubstr("did you mean 'jobs.stream.goodput_gbps'?"));
+}
+
+TEST(Outcome, AMisspelledFigureIsRefusedBeforeTheRun) {
+  const auto expecting = [](const std::string& figure) {
+    return refusal(kPair + "[[phase]]\nname = \"late\"\n[[expect]]\nfigure = \"" + figure + "\"\nmin = 0\n");
+  };
+  EXPECT_THAT(expecting("jobs.straem.goodput_gbps"),
+              HasSubstr("is no figure of the result; did you mean 'jobs.stream.goodput_gbps'?"));
+  EXPECT_THAT(expecting("links.t2_down.use_max"), HasSubstr("is no figure")) << "this fabric has two tiers";
+  for (const char* good : {"phases.late.of_line_rate", "links.to_host.use_max", "planes.1.trims", "end_us",
+                           "completion_us.p99_9", "jobs.stream.completion_us.max"})
+    EXPECT_EQ(expecting(good), "") << good;
 }
 
 TEST(Outcome, JobsShareHostsAndStartWhenTheyShould) {

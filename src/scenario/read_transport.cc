@@ -25,7 +25,7 @@ constexpr Choice<std::uint16_t> kPathMtus[] = {
 
 void read_pmtu(TableReader& r, std::uint16_t& out) {
   std::uint64_t value = out;
-  r.number("pmtu", value, 256, 4096);
+  r.number("pmtu", value);
   for (const auto& known : kPathMtus) {
     if (known.value == value) return void(out = known.value);
   }

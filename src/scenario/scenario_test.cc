@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"bites = 3", "9: job.0.bites is not a setting; did you mean 'bytes'?"},
         Refused{"iterations = 0", "9: job.0.iterations must be a whole number, 1 to"},
         Refused{"iterations = \"two\"", "9: job.0.iterations must be a whole number"},
-        Refused{"start = 5", "9: job.0.start must be a string"},
+        Refused{"start = 5", "9: job.0.start \"5\" is not understood; write it as"},
         Refused{"start = \"5 parsecs\"", "9: job.0.start \"5 parsecs\" is not understood; write it as"},
         Refused{"ranks = 9", "needs host 8, and the fabric has hosts 0 to 7"},
         Refused{"hosts = [1, 2, 2]", "lists a host twice"}, Refused{"hosts = [1, 99]", "names host 99"},
@@ -157,7 +157,7 @@ TEST(Scenario, NeedsAFabricAndAJob) {
   EXPECT_THAT(refusal("[topology]\nt0 = 4\nradix = 2\n[[job]]\nkind = \"incast\""),
               StartsWith("x.toml:1: topology:"));
   EXPECT_THAT(refusal("[topology]\ndelay = \"0ns\"\n[[job]]\nkind = \"incast\""),
-              HasSubstr("x.toml:1: links host need a delay"));
+              HasSubstr("x.toml:1: host links need a delay"));
   EXPECT_THAT(refusal("[topology]\ndelay = \"1ms\"\n[[job]]\nkind = \"incast\""),
               HasSubstr("x.toml:1: topology: a round trip of 8"));
   EXPECT_THAT(refusal(kSmall + "[queues]\ndata_bdp = 0.02"), HasSubstr("ports to_host have room for"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "base/size.h"
 #include "topo/spec.h"
@@ -40,6 +41,12 @@ std::string advice(std::string_view word, std::span<const std::string> known) {
 std::string place_of(const toml::node& node, const std::string& file) {
   const toml::source_region& at = node.source();
   return (at.path ? *at.path : file) + ":" + std::to_string(at.begin.line);
+}
+
+std::string toml_text(const toml::node& node) {
+  std::ostringstream out;
+  node.visit([&](const auto& concrete) { out << concrete; });
+  return out.str();
 }
 
 std::string Complaint::place(const toml::node& at, const std::string& path) const {

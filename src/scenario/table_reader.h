@@ -42,6 +42,9 @@ struct Complaint {
 /// "file:line" of a node, as errors begin.
 std::string place_of(const toml::node& node, const std::string& file);
 
+/// As TOML writes it.
+std::string toml_text(const toml::node& node);
+
 /// The known word that a person most likely meant; empty when nothing is near.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
@@ -98,10 +101,12 @@ class TableReader {
   /// A string through `parse`, a function from string_view to Result<T>.
   template <class T, class Parse>
   void parsed(const char* key, T& out, Parse parse) {
-    std::string word;
-    if (!string(key, word)) return;
-    auto value = parse(word);
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const auto word = node->value_exact<std::string>();
+    auto value = parse(word ? *word : toml_text(*node));  // who writes a bare number hears what it lacks
     if (!value) return complain(key, value.error().what);
+    if (!word) return complain(key, "must be a string");
     out = *value;
   }
 

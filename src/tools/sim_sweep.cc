@@ -23,7 +23,7 @@ Result<Scenario> scenario_of(const ScenarioOptions& options, const std::vector<S
   auto document = open_scenario(options);
   if (!document) return document.error();
   for (const Setting& s : settings) {
-    if (auto done = document->set(s, options.file + ": sweep of " + s.path + " = " + s.value); !done)
+    if (auto done = document->set(s, s.place + ": sweep of " + s.path + " = " + s.value); !done)
       return done.error();
   }
   return document->scenario();
