@@ -26,6 +26,11 @@ bool started_by_mpirun() {
   return size != nullptr && std::atoi(size) > 1;
 }
 
+bool speaks_for_all() {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  return !started_by_mpirun() || rank == nullptr || std::atoi(rank) == 0;
+}
+
 Result<std::unique_ptr<Ranks>> join_ranks() {
   const std::string path = beside_this_program("mrc_mpi.so");
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);

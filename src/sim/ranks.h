@@ -52,6 +52,8 @@ class Ranks {
 
 /// True when the process was started by mpirun with others.
 bool started_by_mpirun();
+/// False for the processes that leave speaking to the first.
+bool speaks_for_all();
 /// Joins them. The MPI library is loaded only here: it takes longer to start than a small simulation to run.
 Result<std::unique_ptr<Ranks>> join_ranks();
 

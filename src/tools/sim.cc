@@ -32,8 +32,12 @@ std::string meaningless_option(const CLI::App& app) {
 void add_scenario_options(CLI::App& app, SimOptions& o) {
   const char* group = "Scenario";
   app.add_option("scenario", o.scenario.file, "a scenario, as docs/simulator.md describes it")->group(group);
-  app.add_option("--set", o.scenario.settings, "change a value of the scenario: job.0.bytes=1000000")
+  app.add_option("--set", o.scenario.settings,
+                 "change a value of the scenario: --set job.0.bytes=1000000; one each, as often as needed")
       ->group(group)
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->take_all()
       ->allow_extra_args(false);
   scenario::Outputs& out = o.scenario.outputs;
   app.add_option("--json-file", out.json, "the summary as JSON")->group(group);

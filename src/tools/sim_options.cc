@@ -149,12 +149,37 @@ std::vector<Given> given_options(const CLI::App& app) {
   return out;
 }
 
+namespace {
+
+/// An option that the chosen transport would not hear.
+Status check_transport(const std::vector<Given>& given) {
+  constexpr std::string_view kOfMrc[] = {
+      "transport.evs",          "transport.sack_bytes",   "transport.spray_unit",
+      "transport.skip_on_mark", "transport.skip_on_trim", "transport.flowlet",
+      "transport.hints",        "transport.wire",         "queues.trim"};
+  const bool roce = std::any_of(given.begin(), given.end(), [](const Given& g) {
+    return g.setting.path == "transport.protocol" && g.setting.value == quoted("roce");
+  });
+  for (const Given& g : given) {
+    const std::string& path = g.setting.path;
+    if (!roce && path.starts_with("transport.roce."))
+      return Error{EINVAL, g.option + " has no effect on MRC; add --transport roce, or leave it out"};
+    const bool of_mrc = std::any_of(std::begin(kOfMrc), std::end(kOfMrc),
+                                    [&](std::string_view p) { return path.starts_with(p); });
+    if (roce && of_mrc) return Error{EINVAL, g.option + " has no effect on RoCEv2; leave it out"};
+  }
+  return Done{};
+}
+
+}  // namespace
+
 Result<Document> document_of(const std::vector<Given>& given) {
   const auto is = [&](const char* path) { return [path](const Given& g) { return g.setting.path == path; }; };
   const auto cm = std::find_if(given.begin(), given.end(), is("job.0.file"));
   const auto pattern = std::find_if(given.begin(), given.end(), is("job.0.kind"));
   if (cm == given.end() && pattern == given.end())
     return Error{EINVAL, "no traffic; give a scenario, --pattern NAME or --cm FILE"};
+  if (auto ok = check_transport(given); !ok) return ok.error();
   auto document = Document::parse("[topology]\n[[job]]\nkind = \"cm\"\n", kNoFile);
   for (const Given& g : given) {
     if (auto done = document->set(g.setting, g.option); !done) return done.error();

@@ -77,7 +77,7 @@ int verdict(const Scenario& s, const Outcome& o, bool json) {
 }  // namespace
 
 int refuse(const std::string& sentence, int status) {
-  std::fprintf(stderr, "mrc sim: %s\n", without_file(sentence).c_str());
+  if (sim::speaks_for_all()) std::fprintf(stderr, "mrc sim: %s\n", without_file(sentence).c_str());
   return status;
 }
 

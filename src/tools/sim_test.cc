@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 
 #include "tools/run_mrc.h"
 
@@ -43,8 +45,20 @@ Outcome by_options(const std::vector<std::string>& more) {
 }
 
 TEST(Sim, OptionsAreCheckedAsAScenarioIs) {
+  const std::string twice = ::testing::TempDir() + "sim_test_twice";
   const std::pair<std::vector<std::string>, std::string> wrong[] = {
       {{"--pmtu", "0"}, "--pmtu 0: transport.pmtu must be"},
+      {{"--pmtu", "9000"}, "must be 256, 512, 1024, 2048 or 4096"},
+      {{"--rate", "0G"}, "host links need a rate above 0"},
+      {{"--set", "fault=[{kind='down',target='p0',at=10}]"}, "write it as \"500ns\", \"1us\""},
+      {{"--set", "expect=[{figure='goodput_gpbs',min=1}]"}, "did you mean 'goodput_gbps'?"},
+      {{"--set", "queues.control_bdp=0.001"}, "raise queues.control_bdp"},
+      {{"--no-pfc"}, "--no-pfc has no effect on MRC; add --transport roce"},
+      {{"--roce-qps", "2"}, "--roce-qps 2 has no effect on MRC"},
+      {{"--transport", "roce", "--evs", "4"}, "--evs 4 has no effect on RoCEv2"},
+      {{"--transport", "roce", "--no-trim"}, "--no-trim has no effect on RoCEv2"},
+      {{"--file", "/tmp"}, "/tmp: is a directory"},
+      {{"--record", twice, "--flows", twice}, "its own file"},
       {{"--pmtu", "65535"}, "--pmtu 65535: transport.pmtu must be"},
       {{"--evs", "0"}, "--evs 0: transport.evs must be a whole number, 1 to 1024"},
       {{"--queue-bdp", "nan"}, "queues.data_bdp must be a number"},
@@ -60,7 +74,7 @@ TEST(Sim, OptionsAreCheckedAsAScenarioIs) {
   };
   for (const auto& [said, why] : wrong) {
     const auto ran = by_options(said);
-    EXPECT_EQ(ran.status, 2) << said[0] << " " << said[1] << ran.err;
+    EXPECT_EQ(ran.status, 2) << said[0] << " " << said.back() << ran.err;
     EXPECT_THAT(ran.err, HasSubstr(why));
     EXPECT_EQ(ran.out, "");
   }
@@ -106,6 +120,26 @@ TEST(Sim, RunsAScenario) {
   EXPECT_EQ(std::remove(flows.c_str()), 0);
 }
 
+TEST(Sim, OneOfManyProcessesRefusesAloud) {
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  for (const auto& [rank, said] : {std::pair("0", true), std::pair("1", false)}) {
+    setenv("OMPI_COMM_WORLD_RANK", rank, 1);
+    const auto ran = by_options({"--evs", "0"});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(!ran.err.empty(), said) << "rank " << rank << ": " << ran.err;
+  }
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+  unsetenv("OMPI_COMM_WORLD_RANK");
+}
+
+TEST(Sim, EachChangeHasItsOwnSet) {
+  const std::string quiet = kScenarios + "quiet.toml";
+  const auto two = run_mrc({"sim", "--set", "seed=7", "--set", "name=both", quiet, "--json"});
+  EXPECT_THAT(two.out, HasSubstr("\"scenario\":\"both\",\"seed\":7")) << two.err;
+  EXPECT_EQ(run_mrc({"sim", quiet, "--set", "seed=7", "name=both"}).status, 2);
+  EXPECT_THAT(run_mrc({"sim", "--help"}).out, HasSubstr("--set PATH=VALUE  "));
+}
+
 TEST(Sim, TellsRefusedScenariosFromMissedExpectations) {
   const std::string quiet = kScenarios + "quiet.toml";
   const std::string flows = ::testing::TempDir() + "sim_test_none.csv";
@@ -133,6 +167,10 @@ TEST(Sim, SweepsAGrid) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("transport.evs must be a whole number, 1 to 1024"));
   EXPECT_EQ(refused.out, "") << "no point runs when one of them can't";
+  const std::string file = ::testing::TempDir() + "sim_test_sweep.toml";
+  std::ofstream(file) << "[topology]\n[[job]]\nkind = 'permutation'\n[sweep]\n'transport.evs' = [2,\n 0]\n";
+  EXPECT_THAT(run_mrc({"sim", file}).err, HasSubstr("sim_test_sweep.toml:6: sweep of transport.evs = 0: "));
+  std::remove(file.c_str());
   EXPECT_EQ(run_mrc({"sim", quiet, "--set", grid, "--flows", "f.csv"}).status, 2);
   EXPECT_THAT(run_mrc({"sim", quiet, "--set", grid, "--record", "r"}).err, HasSubstr("a sweep has many"));
   EXPECT_THAT(run_mrc({"sim", quiet, "--table", "t.csv"}).err, HasSubstr("no [sweep]"));
