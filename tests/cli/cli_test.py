@@ -64,6 +64,18 @@ class FullDisk(unittest.TestCase):
         self.assertIn("standard output is not whole: No space left on device", run.stderr)
 
 
+    def test_the_simulators_table_refuses_in_one_sentence(self):
+        mrc = f"{BIN}/mrc"
+        for words, why in ((["--mrc", "/nope"], "no such program"), (["--mrc", mrc, "--seeds", "0"], "at least 1"),
+                           (["--mrc", mrc, "--only"], "at least one"), (["--mrc", mrc, "--peer", "/nope"], "no such program"),
+                           (["--mrc", mrc, "--peer", "/bin/true", "--only", "speed"], "is it htsim_uec?")):
+            with self.subTest(" ".join(words)):
+                done = subprocess.run([ROOT / "bench/sim/targets", *words], capture_output=True, text=True, timeout=60)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(why, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
+
 class Help(unittest.TestCase):
     def walk(self, words):
         done = help_of(words)
