@@ -15,6 +15,8 @@ using ::testing::HasSubstr;
 /// Before any plugin starts: how long a peer may be silent.
 [[maybe_unused]] const int kSoon = ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "1000", 0);
 constexpr auto kTimeoutAndMore = milliseconds(6000);  // machines are busy
+/// A process takes seconds to start where other tests make and remove namespaces.
+[[maybe_unused]] const int kPatient = ::setenv("NCCL_OPENMRC_CONNECT_TIMEOUT_MS", "40000", 0);
 
 /// A process of peer.cc, killed at the end.
 class Peer {
