@@ -30,11 +30,6 @@ Result<std::unique_ptr<view::Recorder>> record_scenario(const ScenarioOptions& o
                                                         const scenario::Prepared& prepared,
                                                         scenario::Wanted& wanted) {
   if (options.record.empty()) return std::unique_ptr<view::Recorder>();
-  const scenario::Outputs& out = s.outputs;
-  for (const std::string& other : {out.json, out.flows, out.series, out.links, out.report}) {
-    if (other == options.record && !other.starts_with("/dev/"))
-      return Error{EINVAL, other + ": two results would be written to it; give each its own file"};
-  }
   const auto every = topo::parse_delay(options.record_every);
   if (!every) return every.error();
   if (every->count() <= 0) return Error{EINVAL, "--record-every needs a time such as 10us"};

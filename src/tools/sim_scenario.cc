@@ -88,9 +88,9 @@ void replace_outputs(Outputs& of, const Outputs& by) {
   }
 }
 
-Status can_write_all(const Outputs& o) {
+Status can_write_all(const Outputs& o, const std::string& record) {
   std::set<std::string> seen;
-  for (const std::string& path : {o.json, o.flows, o.series, o.links, o.report, o.table}) {
+  for (const std::string& path : {o.json, o.flows, o.series, o.links, o.report, o.table, record}) {
     if (path.empty()) continue;
     if (!seen.insert(path).second && !path.starts_with("/dev/"))
       return Error{EINVAL, path + ": two results would be written to it; give each its own file"};
@@ -122,7 +122,7 @@ int simulate_scenario(const ScenarioOptions& options) {
   replace_outputs(s.outputs, options.outputs);
   if (!s.outputs.table.empty())
     return refuse("a table compares the points of a sweep, and this scenario has no [sweep]", kBadScenario);
-  if (auto ok = can_write_all(s.outputs); !ok) return refuse(ok.error().what, kBadScenario);
+  if (auto ok = can_write_all(s.outputs, options.record); !ok) return refuse(ok.error().what, kBadScenario);
   auto prepared = scenario::prepare(s);
   if (!prepared) return refuse(prepared.error().what, kBadScenario);
 

@@ -38,7 +38,7 @@ int simulate_sweep(const ScenarioOptions& options, const scenario::Document& doc
 // Shared by the ways to run.
 int refuse(const std::string& sentence, int status);
 void replace_outputs(scenario::Outputs& of, const scenario::Outputs& by);
-Status can_write_all(const scenario::Outputs& outputs);
+Status can_write_all(const scenario::Outputs& outputs, const std::string& record);
 unsigned processes(unsigned asked);
 
 }  // namespace mrc::tools

@@ -81,7 +81,7 @@ int simulate_sweep(const ScenarioOptions& options, const Document& document) {
     return refuse("--record and --trace follow one run; a sweep has many", kBadScenario);
   if (sim::started_by_mpirun())
     return refuse("a sweep runs its points in processes of its own; start it without mpirun", kBadScenario);
-  if (auto ok = can_write_all(out); !ok) return refuse(ok.error().what, kBadScenario);
+  if (auto ok = can_write_all(out, options.record); !ok) return refuse(ok.error().what, kBadScenario);
   if (auto ok = check_all(options, *grid); !ok) return refuse(ok.error().what, kBadScenario);
 
   heed_interruption();
