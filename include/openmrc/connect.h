@@ -5,7 +5,8 @@
  * What does not fit is an error with a sentence that says which side has to change (openmrc_error()).
  *
  * The side that listens and the side that connects call the same thing otherwise: qps[i] here meets qps[i]
- * there. The TCP connection stays open: it carries openmrc_exchange(), and tells when the peer has gone.
+ * there. The TCP connection stays open: it carries openmrc_exchange(), and tells when the peer has gone. A
+ * host that falls silent is for the queue pairs to notice: the connection knows one plane only.
  *
  * Functions return 0 or an errno value; a failed call leaves nothing behind but queue pairs that may have
  * left RESET. One thread at a time per listener and per connection.

@@ -29,11 +29,14 @@ Result<Addresses> resolve(const char* host, const char* service, bool passive) {
     return Error{EINVAL, std::string("there is no TCP port ") + service + ": 0 to 65535"};
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = (passive ? AI_PASSIVE : 0) | AI_ADDRCONFIG;
   addrinfo* found = nullptr;
+  // An address that is written out is meant. AI_ADDRCONFIG is for names: it would not know 127.0.0.1 on a
+  // host whose other addresses are all IPv6.
+  hints.ai_flags = (passive ? AI_PASSIVE : 0) | AI_NUMERICHOST;
+  if (::getaddrinfo(host, service, &hints, &found) == 0) return Addresses(found, &::freeaddrinfo);
+  hints.ai_flags = (passive ? AI_PASSIVE : 0) | AI_ADDRCONFIG;
   if (const int error = ::getaddrinfo(host, service, &hints, &found); error != 0) {
-    return Error{EHOSTUNREACH, std::string(host == nullptr ? "this host" : host) + " port " + service + ": " +
-                                   ::gai_strerror(error)};
+    return Error{EHOSTUNREACH, std::string(host) + " port " + service + ": " + ::gai_strerror(error)};
   }
   return Addresses(found, &::freeaddrinfo);
 }
@@ -57,10 +60,11 @@ Status wait_for(int socket, short what, Time deadline) {
 
 Error gone() { return {ECONNRESET, "the peer closed the connection or died"}; }
 
+/// No SO_KEEPALIVE: this goes over one plane, and a peer is not gone because that one is dead. Whether any
+/// path leads to it is what queue pairs know.
 void make_prompt(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
 Result<port::Fd> try_connect(const addrinfo& to, Time deadline) {
@@ -99,6 +103,10 @@ Status receive_bytes(int socket, std::uint8_t* out, std::size_t size, Time deadl
 Time deadline_after(int timeout_ms) { return timeout_ms < 0 ? kNever : steady_now() + timeout_ms * 1ms; }
 
 Result<port::Fd> listen_tcp(const char* host, const char* service) {
+  if (host == nullptr) {  // one of IPv6 hears both families; where there is no IPv6, one of IPv4 does
+    auto all = listen_tcp("::", service);
+    return all ? std::move(all) : listen_tcp("0.0.0.0", service);
+  }
   const auto addresses = resolve(host, service, true);
   if (!addresses) return addresses.error();
   Error last{EADDRNOTAVAIL, "no address to listen at"};
@@ -112,8 +120,7 @@ Result<port::Fd> listen_tcp(const char* host, const char* service) {
     ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (a->ai_family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (::bind(fd.get(), a->ai_addr, a->ai_addrlen) == 0 && ::listen(fd.get(), 64) == 0) return fd;
-    last = port::errno_error("listen at " + (host != nullptr ? std::string(host) + " " : "") + "TCP port " +
-                             service);
+    last = port::errno_error("listen at " + std::string(host) + " TCP port " + service);
   }
   return last;
 }

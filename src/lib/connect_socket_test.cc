@@ -1,0 +1,54 @@
+// The TCP connection beside queue pairs: where it can be made, and what it must not take for the end of a
+// peer.
+#include "lib/connect_socket.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include "port/testing.h"
+
+namespace mrc::lib::connect {
+namespace {
+
+std::string port_of(const port::Fd& listener) { return std::to_string(local_port(listener.get())); }
+
+TEST(ConnectSocket, AnAddressThatWasWrittenOutIsMeantWhateverElseTheHostHas) {
+  const auto sandbox = port::testing::Sandbox::make();
+  if (!sandbox) GTEST_SKIP() << "NOT TESTED, no namespaces here: " << sandbox.error().what;
+  ASSERT_TRUE((*sandbox)->left_shell("ip addr del 10.77.0.1/24 dev l0"));
+  (*sandbox)->left([] {
+    const auto listener = listen_tcp("127.0.0.1", "0");
+    ASSERT_TRUE(listener) << listener.error().what;
+    const auto caller = connect_tcp("127.0.0.1", port_of(*listener).c_str(), deadline_after(5000));
+    EXPECT_TRUE(caller) << caller.error().what;
+  });
+}
+
+TEST(ConnectSocket, AllAddressesAreThoseOfBothFamilies) {
+  const auto listener = listen_tcp(nullptr, "0");
+  ASSERT_TRUE(listener) << listener.error().what;
+  for (const char* host : {"127.0.0.1", "::1"}) {
+    if (!listen_tcp(host, "0")) continue;  // this host does not have it
+    const auto caller = connect_tcp(host, port_of(*listener).c_str(), deadline_after(0));
+    EXPECT_TRUE(caller) << caller.error().what;
+  }
+}
+
+// The connection goes over one plane. Its peer has not gone when that plane has been dead for hours.
+TEST(ConnectSocket, NobodyIsGivenUpBecauseOnePlaneIsDead) {
+  const auto listener = listen_tcp("127.0.0.1", "0");
+  ASSERT_TRUE(listener) << listener.error().what;
+  const auto caller = connect_tcp("127.0.0.1", port_of(*listener).c_str(), deadline_after(5000));
+  ASSERT_TRUE(caller) << caller.error().what;
+  const auto called = accept_tcp(listener->get(), deadline_after(5000));
+  ASSERT_TRUE(called) << called.error().what;
+  for (const int fd : {caller->get(), called->get()}) {
+    int asks = -1;
+    socklen_t size = sizeof asks;
+    ASSERT_EQ(::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &asks, &size), 0);
+    EXPECT_EQ(asks, 0);
+  }
+}
+
+}  // namespace
+}  // namespace mrc::lib::connect
