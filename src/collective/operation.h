@@ -25,6 +25,7 @@ class Operation {
   static std::size_t memory_for(std::size_t bytes, std::uint32_t ranks);
 
   std::size_t bytes() const { return block_ * mesh_.ranks(); }  // of the buffer: rounded up to whole blocks
+  /// REQUIRES that no peer writes: they all are behind a barrier, or come to the next one.
   void fill();
   /// Values that are not what they should be after one run on filled buffers.
   std::uint64_t wrong() const;
