@@ -97,6 +97,9 @@ Result<DeviceConfig> make_device(const std::string& words, int number,
     }
     auto port = make_port(word, static_cast<int>(device.ports.size()) + 1, interfaces);
     if (!port) return port.error();
+    const auto same = [&](const PortConfig& one) { return one.address == port->address; };
+    if (std::any_of(device.ports.begin(), device.ports.end(), same))
+      return Error{EINVAL, "MRC_DEVICES: '" + word + "' is there twice in one device"};
     device.ports.push_back(*std::move(port));
   }
   device.guid = make_guid(device);

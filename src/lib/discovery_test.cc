@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(All, WrongSetting,
                          testing::Values(Wrong{"eth9", ENODEV, "'eth9'"}, Wrong{"eth0,", ENODEV, "''"},
                                          Wrong{"eth0/10.0.0", EINVAL, "'10.0.0'"},
                                          Wrong{"eth0/10.0.1.1", EADDRNOTAVAIL, "10.0.1.1"},
-                                         Wrong{"eth2", EADDRNOTAVAIL, "eth2"}));
+                                         Wrong{"eth2", EADDRNOTAVAIL, "eth2"},
+                                         Wrong{"eth0,eth1,eth0", EINVAL, "'eth0' is there twice"}));
 
 TEST(Interfaces, TheMachineHasALoopbackThatIsUp) {
   const auto interfaces = read_interfaces();

@@ -3,6 +3,7 @@
 #include <endian.h>
 #include <openmrc/connect.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -77,6 +78,7 @@ void allow_descriptors() {
 
 Found find_adapters() {
   Found found;
+  for (const std::string& name : unknown_settings()) warn(name + " is no setting: docs/nccl.md lists them");
   const auto settings = read_settings();
   if (!settings) return {{}, settings.error()};
   allow_descriptors();
@@ -167,8 +169,10 @@ Adapter::Adapter(std::vector<std::unique_ptr<Device>> lanes)
 
 Result<const std::vector<std::unique_ptr<Adapter>>*> open_adapters() {
   static const Found* found = nullptr;
+  static pid_t owner = 0;
   static std::once_flag once;
   std::call_once(once, [] {
+    owner = ::getpid();
     found = new Found(find_adapters());  // never closed: NCCL's threads may outlive main()
     at_exit([] {
       for (const auto& adapter : found->adapters) {
@@ -176,6 +180,11 @@ Result<const std::vector<std::unique_ptr<Adapter>>*> open_adapters() {
       }
     });
   });
+  if (::getpid() != owner) {
+    return Error{ENODEV,
+                 "this process was forked from one that uses NCCL, and has no part in its devices: fork "
+                 "before that, or start a program of its own"};
+  }
   if (found->adapters.empty()) return found->error;
   return &found->adapters;
 }

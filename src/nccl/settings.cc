@@ -1,5 +1,7 @@
 #include "nccl/settings.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -20,6 +22,10 @@ constexpr std::uint32_t kMaxSprayUnit = 64, kMaxTail = 255, kMaxThreads = 16;  /
 constexpr std::uint32_t kDefaultSprayUnit = 0;
 // A whole job waits for one late message, and its hosts are late by milliseconds now and then.
 constexpr std::uint32_t kDefaultTail = 16;
+
+constexpr std::string_view kPrefix = "NCCL_OPENMRC_";
+constexpr const char *kDevices = "NCCL_OPENMRC_DEVICES", *kSprayUnit = "NCCL_OPENMRC_SPRAY_UNIT",
+                     *kTail = "NCCL_OPENMRC_TAIL";
 
 struct Variable {
   const char* name;
@@ -78,7 +84,7 @@ Status hand_on(const char* ours, const char* theirs, std::uint32_t most, std::ui
 /// Which devices there are: ours, where libmrc's variable does not say otherwise. A rank starts programs too,
 /// and they inherit what we set.
 bool devices_are_ours() {
-  const char *named = said("NCCL_OPENMRC_DEVICES"), *theirs = std::getenv("MRC_DEVICES");
+  const char *named = said(kDevices), *theirs = std::getenv("MRC_DEVICES");
   if (named != nullptr) ::setenv("MRC_DEVICES", named, 0);
   return theirs == nullptr || (named != nullptr && std::string_view(named) == theirs);
 }
@@ -106,12 +112,24 @@ Result<Settings> read_settings() {
     if (auto done = read(v.name, v.least, v.most, settings.*v.field, v.bytes); !done) return done.error();
   }
   for (const auto& [ours, theirs, most, otherwise] :
-       {std::tuple("NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", kMaxSprayUnit, kDefaultSprayUnit),
-        std::tuple("NCCL_OPENMRC_TAIL", "MRC_TAIL", kMaxTail, kDefaultTail)}) {
+       {std::tuple(kSprayUnit, "MRC_SPRAY_UNIT", kMaxSprayUnit, kDefaultSprayUnit),
+        std::tuple(kTail, "MRC_TAIL", kMaxTail, kDefaultTail)}) {
     if (auto done = hand_on(ours, theirs, most, otherwise); !done) return done.error();
   }
   if (auto done = hand_on_threads(settings.threads, cores); !done) return done.error();
   return settings;
+}
+
+std::vector<std::string> unknown_settings() {
+  std::vector<std::string> unknown;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry, name = text.substr(0, text.find('='));
+    const bool known = name == kDevices || name == kSprayUnit || name == kTail ||
+                       std::any_of(std::begin(kVariables), std::end(kVariables),
+                                   [&](const Variable& v) { return name == v.name; });
+    if (name.starts_with(kPrefix) && !known) unknown.emplace_back(name);
+  }
+  return unknown;
 }
 
 std::uint64_t patience_us(const Retries& r) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -27,6 +28,9 @@ struct Settings {
 /// From the environment; also hands _DEVICES, _THREADS, _SPRAY_UNIT and _TAIL to libmrc. EINVAL names the
 /// variable and its range.
 Result<Settings> read_settings();
+
+/// Variables of the environment that are named as ours are, and are none: somebody meant one of them.
+std::vector<std::string> unknown_settings();
 
 /// Six, or three for every eight cores: NCCL and the application need the others.
 std::uint32_t default_threads(unsigned cores);

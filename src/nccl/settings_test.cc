@@ -58,6 +58,16 @@ TEST_F(Environment, NonsenseIsNamed) {
   }
 }
 
+TEST_F(Environment, ANameThatIsNoneIsFound) {
+  ::setenv("NCCL_OPENMRC_QPS", "4", 1);
+  ::setenv("NCCL_OPENMRC_DEVICES", "eth0", 1);
+  ::setenv("NCCL_OPENMRC_TAIL", "0", 1);
+  EXPECT_THAT(unknown_settings(), ::testing::IsEmpty());
+  ::setenv("NCCL_OPENMRC_DEVICE", "eth0", 1);
+  EXPECT_THAT(unknown_settings(), ::testing::ElementsAre("NCCL_OPENMRC_DEVICE"));
+  ::unsetenv("NCCL_OPENMRC_DEVICE");
+}
+
 TEST_F(Environment, BytesHaveUnits) {
   ::setenv("NCCL_OPENMRC_STRIPE_BYTES", "1M", 1);
   ASSERT_TRUE(read_settings());

@@ -59,6 +59,16 @@ TEST_P(Process, AChildThatExitsWaitsForNobody) {
   table->close_listen(closed.listener);
 }
 
+TEST_P(Process, AChildIsToldThatItHasNoDevices) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    clear_log();
+    const bool refused = start_plugin(GetParam()) == nullptr;
+    std::_Exit(refused && logged_warnings().find("was forked from one that uses NCCL") != std::string::npos);
+  }
+  EXPECT_EQ(status_of(child), 1);
+}
+
 /// What a process of its own says that has this in its environment and can't start.
 std::string refusal(const std::string& environment) {
   const std::string command =
@@ -78,6 +88,7 @@ TEST(Start, TheLogSaysWhatIsWrongInTheWordsOfWhoeverSetIt) {
               HasSubstr("NET/OpenMRC : NCCL_OPENMRC_SPRAY_UNIT is '65': it must be a number from 0 to 64"));
   EXPECT_THAT(refusal("MRC_CC=fast"), HasSubstr("NET/OpenMRC : can't open mrc0: MRC_CC: 'fast' is no"));
   EXPECT_THAT(refusal("NCCL_OPENMRC_GID_INDEX=99"), HasSubstr("no address at GID index 99"));
+  EXPECT_THAT(refusal("NCCL_OPENMRC_TIMEOUT=5 MRC_CC=fast"), HasSubstr("NCCL_OPENMRC_TIMEOUT is no setting"));
 }
 
 // Many systems begin with 1024, which the paths of six devices exceed.
