@@ -34,12 +34,12 @@ void fill(PropertiesV7& to, const Properties& from, int device) {
 }
 void fill(PropertiesV8& to, const Properties& from, int device) {
   fill_common(to, from, device);
-  to.registration_is_global = 1;
+  to.registration_is_global = 0;  // memory is one lane's, and comms of one device take turns with them
   to.device_type = kDeviceHost;
 }
 void fill(PropertiesV9& to, const Properties& from, int device) {
   fill_common(to, from, device);
-  to.registration_is_global = 1;
+  to.registration_is_global = 0;
   to.device_type = kDeviceHost;
   to.parts = {1, {device}};
   to.max_p2p_bytes = to.max_collective_bytes = kMaxMessage;

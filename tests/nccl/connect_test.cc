@@ -55,6 +55,7 @@ TEST_P(Connect, DescribesItsDevice) {
   EXPECT_EQ(f.max_comms, 65536 / 3) << "the device has so many queue pairs, and each needs three";
   EXPECT_EQ(f.max_receives, 8);
   EXPECT_GE(f.max_bytes, GetParam() >= 9 ? 1u << 30 : 0u);
+  EXPECT_FALSE(f.registration_is_global) << "each lane has its own memory, and a comm one of them";
   EXPECT_EQ(table->facts(1, &f), kInvalidArgument);
 }
 

@@ -12,7 +12,11 @@ namespace {
 
 template <class P>
 Facts facts_of(const P& p) {
-  return {p.name, p.pci_path != nullptr, p.guid, p.pointers, p.mbps, p.port, p.max_comms, p.max_receives, 0};
+  Facts facts{p.name, p.pci_path != nullptr, p.guid,         p.pointers, p.mbps,
+              p.port, p.max_comms,           p.max_receives, 0,          false};
+  if constexpr (requires { p.registration_is_global; })
+    facts.registration_is_global = p.registration_is_global != 0;
+  return facts;
 }
 Facts facts_of(const abi::PropertiesV7& p) { return facts_of(p.base); }
 Facts facts_of(const abi::PropertiesV9& p) {

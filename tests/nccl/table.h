@@ -17,6 +17,7 @@ struct Facts {  // of a device
   std::uint64_t guid = 0;
   int pointers = 0, mbps = 0, port = 0, max_comms = 0, max_receives = 0;
   std::size_t max_bytes = 0;  // 0: this version does not say
+  bool registration_is_global = false;
 };
 
 struct Buffer {
