@@ -37,6 +37,11 @@ class Visit {
 Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
   const Visit visit(mutex_, visitors_);
   if (entries > kEntries) return Error{ENOMEM, "a connection of that many queue pairs does not fit"};
+  if (!thread_.joinable()) {
+    auto started = start_thread("nccl-openmrc", [this] { run(); });
+    if (!started) return started.error();
+    thread_ = *std::move(started);
+  }
   auto queue =
       std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.room >= entries; });
   if (queue == queues_.end()) {
@@ -48,7 +53,6 @@ Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
   const std::uint64_t number = ++last_number_;
   links_[number] = &link;
   queue_of_[number] = static_cast<std::size_t>(queue - queues_.begin());
-  if (!thread_.joinable()) thread_ = start_thread("nccl-openmrc", [this] { run(); });
   return Place{number, queue->cq};
 }
 

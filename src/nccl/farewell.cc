@@ -21,7 +21,7 @@ class Farewells {
     const auto until = Clock::now() + std::chrono::milliseconds(link->device().settings().linger_ms);
     links_.push_back({std::move(link), until});
     say_goodbye(links_.back());
-    if (!thread_.joinable()) thread_ = start_thread("openmrc-parting", [this] { run(); });
+    if (!thread_.joinable()) start();
     changed_.notify_all();
   }
 
@@ -41,6 +41,12 @@ class Farewells {
     Clock::time_point until;
     bool said = false;
   };
+
+  /// Where there is no thread now, the next link's brings one for all.
+  void start() {
+    if (auto started = start_thread("openmrc-parting", [this] { run(); }); started)
+      thread_ = *std::move(started);
+  }
 
   /// Sends that were copied are done for NCCL before their ACK comes. A peer that heard the goodbye would not
   /// wait for their repair; one that acknowledges nothing hears it when the link goes.

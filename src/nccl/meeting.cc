@@ -4,12 +4,15 @@
 
 namespace mrc::nccl {
 
-std::shared_ptr<Meeting> Meeting::start(std::unique_ptr<Link> link, std::function<Status(Link&)> meet) {
+Result<std::shared_ptr<Meeting>> Meeting::start(std::unique_ptr<Link> link,
+                                                std::function<Status(Link&)> meet) {
   std::shared_ptr<Meeting> meeting(new Meeting(std::move(link)));
-  start_thread("openmrc-meeting", [meeting, meet = std::move(meet)] {
+  auto started = start_thread("openmrc-meeting", [meeting, meet = std::move(meet)] {
     if (auto met = meet(*meeting->link_); !met) meeting->error_ = met.error();
     meeting->over_.store(true, std::memory_order_release);
-  }).detach();
+  });
+  if (!started) return started.error();
+  started->detach();
   return meeting;
 }
 

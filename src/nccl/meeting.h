@@ -12,7 +12,8 @@ namespace mrc::nccl {
 class Meeting {
  public:
   /// `meet` runs on a thread of its own. It must end by itself, even when nobody is interested any more.
-  static std::shared_ptr<Meeting> start(std::unique_ptr<Link> link, std::function<Status(Link&)> meet);
+  static Result<std::shared_ptr<Meeting>> start(std::unique_ptr<Link> link,
+                                                std::function<Status(Link&)> meet);
 
   bool over() const { return over_.load(std::memory_order_acquire); }
   /// REQUIRES over(): the link, connected, or why not. Once.

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <gmock/gmock.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -145,6 +146,39 @@ TEST_P(Process, AConnectionStandsInTimeOrFailsHoweverManyPlanesAreDead) {
   EXPECT_THAT(logged_warnings(),
               HasSubstr("(NCCL_OPENMRC_CONNECT_TIMEOUT_MS is 3000); none of its addresses"));
   for (const int fd : {deaf, callers[0], callers[1]}) ::close(fd);
+}
+
+/// No thread can be started while this lives: none could have a stack.
+class NoThreads {
+ public:
+  NoThreads() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t endless;
+    ::pthread_attr_init(&endless);
+    ::pthread_attr_setstacksize(&endless, std::size_t{1} << 47);
+    ::pthread_setattr_default_np(&endless);
+    ::pthread_attr_destroy(&endless);
+  }
+  ~NoThreads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST_P(Process, AThreadThatCannotBeStartedIsAnErrorAndNotTheEnd) {
+  HandleBytes handle;
+  void *listener = nullptr, *sender = nullptr;
+  ASSERT_EQ(table->listen(handle.data(), &listener), kSuccess);
+  {
+    const NoThreads none;
+    EXPECT_EQ(table->connect(handle.data(), &sender), kSystemError);
+  }
+  EXPECT_THAT(logged_warnings(), HasSubstr("no thread can be started ("));
+  table->close_listen(listener);
+  EXPECT_TRUE(move(ends.sender, ends.receiver, 100'000)) << logged_warnings();
 }
 
 int open_descriptors() {
