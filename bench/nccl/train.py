@@ -144,6 +144,10 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     if options.svg and not options.out:
         parser.error("--svg draws what --out wrote: name both")
+    if options.planes < 4 and any(job.endswith(":story") for job in options.jobs):
+        parser.error("--planes: the story breaks three planes in turn, and needs 4")
+    if options.width % 6:
+        parser.error("--width: six heads share it, so it must be a multiple of 6")
     return options
 
 
@@ -167,7 +171,7 @@ def main(arguments):
     if same is not None:
         print(f"losses with and without faults: {'identical bit for bit' if same else 'DIFFERENT'}")
     setting = {k: v for k, v in vars(options).items() if k not in ("worker", "out", "svg")}
-    ranks.write_json(options.out, {"setting": setting, "identical": bool(same), "runs": results})
+    ranks.write_json(options.out, {"setting": setting, "identical": same, "runs": results})
     if options.svg:
         subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "plot.py"), options.out, options.svg], check=True)
     return 0 if well else 1

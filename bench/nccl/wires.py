@@ -70,6 +70,8 @@ class Kernel:
         ticks = int(burst * 1e6 / rate * clock / 1000) if clock > 1000 else int(burst * 1e6 / rate * 15.625)
         spec = struct.pack("=BBHhHI", 0, 1, 0, -1, 0, min(rate, 0xFFFFFFFF))
         options = attribute(1, spec + bytes(12) + struct.pack("=III", 5 * burst, ticks, 0)) + attribute(6, burst)
+        if rate > 0xFFFFFFFF:  # bytes per second; what `spec` has room for ends at 34 Gb/s
+            options += attribute(4, struct.pack("=Q", rate))
         header = struct.pack("=BxHiIII", socket.AF_UNSPEC, 0, socket.if_nametoindex(name), 0x10000, 0xFFFFFFFF, 0)
         self.ask(RTM_NEWQDISC, header + attribute(1, "tbf") + attribute(2, options))
 

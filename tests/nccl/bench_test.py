@@ -1,8 +1,10 @@
 """bench/nccl without a GPU: what its scripts take for an answer, and when they call a run good."""
 import contextlib
 import io
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -11,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/nccl
 import collectives  # noqa: E402
 import ranks  # noqa: E402
 import train  # noqa: E402
+import wires  # noqa: E402
 
 
 def refused(script, *arguments):
@@ -45,6 +48,9 @@ class Options(unittest.TestCase):
         self.assertIn("'5' is no rate", refused(collectives, "--rate", "5"))
         self.assertIn("'IB' is none of", refused(collectives, "--transports", "IB"))
         self.assertIn("'OpenMRC:storm' is none of", refused(train, "--jobs", "OpenMRC:storm"))
+        self.assertIn("needs 4", refused(train, "--planes", "2"))
+        self.assertEqual("", refused(train, "--planes", "2", "--jobs", "OpenMRC:calm"))
+        self.assertIn("a multiple of 6", refused(train, "--width", "400"))
 
 
 class Verdict(unittest.TestCase):
@@ -60,6 +66,18 @@ class Verdict(unittest.TestCase):
         self.assertEqual(train.verdict([result("OpenMRC", "calm", "abc"), stalled], 3), (True, None))
         self.assertTrue(train.verdict([result("OpenMRC", "dead", "a", ended_well=False)], 3)[0])
         self.assertFalse(train.verdict([result("OpenMRC", "dead", "a", ended_well=False, stalled="no step")], 3)[0])
+
+
+class Wires(unittest.TestCase):
+    def test_a_cable_has_the_rate_that_it_was_given(self):
+        for rate in (500_000_000, 5_000_000_000, 40_000_000_000):
+            try:
+                with wires.Wires(2, 1, rate) as lab:
+                    enter = ["nsenter", "--net=" + lab.namespace(0), "tc", "-json", "qdisc", "show", "dev", "p0"]
+                    shown = json.loads(subprocess.run(enter, capture_output=True, text=True, check=True).stdout)
+            except (PermissionError, FileNotFoundError) as forbidden:
+                self.skipTest(f"NOT TESTED, no namespaces or tc here: {forbidden}")
+            self.assertEqual(shown[0]["options"]["rate"], rate // 8)
 
 
 class Kit(unittest.TestCase):
