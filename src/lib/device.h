@@ -99,16 +99,16 @@ class QueuePair {
   virtual engine::QpState state() const = 0;
   /// The transition is legal and the attributes are in range. EINVAL: no such route, GID index or profile;
   /// EBUSY, ENOMEM, ENETUNREACH as they read. `next` may equal the state: attributes change in place.
-  /// Going to reset drops all work silently; going to error flushes it.
+  /// Going to reset drops all work and its completions silently; going to error flushes it.
   virtual int modify(engine::QpState next, const QpAttributes& attributes) = 0;
 
   struct Posted {
     int error = 0;          // of the first request that was not taken
     std::size_t count = 0;  // how many were taken before it
   };
-  /// States and lengths are checked here: EINVAL outside RTS and ERR, ENOMEM when the queue is full, EINVAL
-  /// for lkeys that are not of the QP's PD, EOPNOTSUPP for a read whose peer is not of this device. In ERR
-  /// work is taken and flushed.
+  /// States and lengths are checked here: EINVAL outside RTS and ERR, ENOMEM when the queue is full (a
+  /// signaled request keeps its place until its completion is polled), EINVAL for lkeys that are not of the
+  /// QP's PD, EOPNOTSUPP for a read whose peer is not of this device. In ERR work is taken and flushed.
   virtual Posted post_send(std::span<const SendRequest> requests) = 0;
   /// Free places in the send queue now: a caller that is alone on the QP can post so many without ENOMEM.
   virtual std::size_t send_room() const = 0;

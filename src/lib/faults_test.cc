@@ -143,6 +143,37 @@ TEST_F(TwoDevices, AFullCqIsToldAndNeverSilent) {
   EXPECT_EQ(a.device->destroy_cq(tiny), 0);
 }
 
+// A program that polls only when a post is refused needs no more room in its CQ than in its queue.
+TEST_F(TwoDevices, APlaceInTheQueueIsFreeWhenItsCompletionIsPolled) {
+  QpInit init{.pd = a.pd, .send_cq = a.cq, .recv_cq = a.cq, .send_depth = 2, .listener = &a.ear};
+  QueuePair* qp = a.qps.emplace_back(*a.device->create_qp(init));
+  QueuePair* peer = b.create();
+  raise(qp, attributes(b, peer->qpn()));
+  raise(peer, attributes(a, qp->qpn()));
+  SendRequest quiet, signaled;
+  quiet.signaled = false;
+  for (int round = 0; round < 2; ++round) {
+    a.cq->arm(false);
+    for (const SendRequest& r : {quiet, signaled}) ASSERT_EQ(qp->post_send(std::span(&r, 1)).error, 0);
+    ASSERT_TRUE(a.ear.wait_for(a.ear.events, round + 1));  // both are done, and nobody has polled
+    EXPECT_EQ(qp->send_room(), 1u);
+    ASSERT_EQ(qp->post_send(std::span(&signaled, 1)).error, 0);
+    EXPECT_EQ(qp->post_send(std::span(&signaled, 1)).error, ENOMEM);
+    EXPECT_EQ(a.poll(2).size(), 2u);
+    EXPECT_EQ(qp->send_room(), 2u);
+  }
+}
+
+TEST_F(TwoDevices, ResetLeavesNoCompletionBehind) {
+  a.cq->arm(false);
+  ASSERT_EQ(write(0, 0, 8, 1).error, 0);
+  ASSERT_TRUE(a.ear.wait_for(a.ear.events, 1));
+  ASSERT_EQ(qa->modify(QpState::reset, {}), 0);
+  WorkCompletion one;
+  EXPECT_EQ(a.cq->poll(std::span(&one, 1)), 0);
+  EXPECT_EQ(qa->send_room(), 64u);
+}
+
 struct ManyQps : TwoDevices {
   std::string story(std::uint64_t work, std::uint32_t done) const {
     const DeviceCounters sent = a.device->counters(), got = b.device->counters();

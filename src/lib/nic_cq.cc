@@ -30,7 +30,11 @@ std::size_t NicCq::take(std::span<WorkCompletion> out) {
   std::size_t n = 0;
   while (n < out.size()) {
     const std::size_t taken = ring_.poll(std::span(entries, std::min(kAtOnce, out.size() - n)));
-    for (std::size_t i = 0; i < taken; ++i) out[n + i] = to_completion(entries[i]);
+    for (std::size_t i = 0; i < taken; ++i) {
+      if (entries[i].kind == engine::CompletionKind::send)
+        static_cast<NicQp*>(entries[i].owner)->note_polled();
+      out[n + i] = to_completion(entries[i]);
+    }
     n += taken;
     if (taken < kAtOnce) break;
   }

@@ -1,5 +1,6 @@
 #include "lib/nic_qp.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -73,7 +74,18 @@ QpState NicQp::state() const {
 std::size_t NicQp::send_room() const {
   const NicDevice::Hold hold(device_);
   if (!qp_->engine) return init_.send_depth;
-  return init_.send_depth - qp_->engine->requestor().queue().outstanding() - fenced_.size();
+  const std::size_t open = qp_->engine->requestor().queue().outstanding() + fenced_.size();
+  const std::size_t used = std::max<std::size_t>(open, static_cast<std::size_t>(std::max(unpolled(), 0)));
+  return init_.send_depth - std::min<std::size_t>(init_.send_depth, used);
+}
+
+void NicQp::drop_completions() {
+  std::unique_lock send_consumers(send_cq().consumers());
+  std::unique_lock<std::mutex> recv_consumers;
+  if (&send_cq() != &recv_cq()) recv_consumers = std::unique_lock(recv_cq().consumers());
+  for (NicCq* cq : {&send_cq(), &recv_cq()}) cq->ring().purge(qp_->qpn);
+  signaled_ = 0;
+  polled_ = 0;
 }
 
 int NicQp::modify(QpState next, const QpAttributes& attributes) {
@@ -98,6 +110,7 @@ int NicQp::modify(QpState next, const QpAttributes& attributes) {
       fenced_.clear();
       device_.retire(*qp_);
       error = nic.reset(now, *qp_);
+      drop_completions();
       release_profiles();
       break;
     case QpState::init:
@@ -194,8 +207,9 @@ QueuePair::Posted NicQp::post_send(std::span<const SendRequest> requests) {
   Posted posted;
   for (; posted.count < requests.size(); ++posted.count) {
     const SendRequest& r = requests[posted.count];
-    posted.error = waits(r) ? keep_behind_fence(r) : post_next(now, r);
+    posted.error = is_full(r) ? ENOMEM : waits(r) ? keep_behind_fence(r) : post_next(now, r);
     if (posted.error != 0) break;
+    signaled_ += r.signaled ? 1 : 0;
   }
   device_.transmit_soon(now, is_quiet);
   return posted;

@@ -1,6 +1,7 @@
 // A queue pair of the device: attributes to the NIC's terms, requests to its work.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <vector>
 
@@ -38,6 +39,10 @@ class NicQp final : public QueuePair {
   /// The engine's word on one of our paths, and the controller's.
   void note_path(const engine::PathChanged& change);
   void set_denied(Time now, std::uint32_t slot, bool denied);
+  /// One of its sends was polled. REQUIRES: the consumers of its CQ are locked out.
+  void note_polled() {
+    polled_.store(polled_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   /// Lets go of the profiles. Call it before the QP goes.
   void release_profiles();
 
@@ -75,6 +80,14 @@ class NicQp final : public QueuePair {
   bool waits(const SendRequest& request) const {
     return !fenced_.empty() || (request.fence && !reads_.empty());
   }
+  /// Signaled requests whose completions nobody has polled; failures of others may make it less.
+  std::int32_t unpolled() const {
+    return static_cast<std::int32_t>(signaled_ - polled_.load(std::memory_order_relaxed));
+  }
+  bool is_full(const SendRequest& request) const {
+    return request.signaled && unpolled() >= static_cast<std::int32_t>(qp_->made.send_depth);
+  }
+  void drop_completions();
   int keep_behind_fence(const SendRequest& request);
   engine::WorkStatus copy(const Read& read) const;
 
@@ -87,6 +100,8 @@ class NicQp final : public QueuePair {
   std::optional<node::EvSet> evs_;  // of the EV profile, if any
   bool holds_cc_ = false;
   std::vector<bool> reported_bad_;  // per slot, to the profile
+  std::uint32_t signaled_ = 0;      // taken since RESET
+  std::atomic<std::uint32_t> polled_{0};
 };
 
 }  // namespace mrc::lib

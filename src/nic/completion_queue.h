@@ -21,7 +21,8 @@ struct Cqe {
   engine::CompletionKind kind = engine::CompletionKind::send;
   engine::WorkStatus status = engine::WorkStatus::success;
   bool has_imm = false;
-  std::uint8_t tag = 0;  // SendWork::tag
+  std::uint8_t tag = 0;   // SendWork::tag
+  void* owner = nullptr;  // of its QP: QpCreate::owner
   bool operator==(const Cqe&) const = default;
 };
 static_assert(sizeof(Cqe) <= 32);

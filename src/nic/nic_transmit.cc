@@ -79,7 +79,8 @@ void Nic::complete(Time now, Qp& qp, const engine::Completion& done) {
   CompletionQueue* cq = is_send ? qp.made.send_cq : qp.made.recv_cq;
   if (cq == nullptr) return;
   const bool was_overrun = cq->overrun();
-  Cqe entry{done.wr_id, qp.qpn, done.length, done.imm, done.kind, done.status, done.has_imm, done.tag};
+  Cqe entry{done.wr_id,  qp.qpn,       done.length, done.imm,     done.kind,
+            done.status, done.has_imm, done.tag,    qp.made.owner};
   if (entry.tag != 0 && !observer_.on_tagged(qp, entry)) return;
   // An armed waiter for solicited completions is woken by errors too, as verbs have it.
   switch (cq->push(entry, done.solicited || done.status != engine::WorkStatus::success)) {
