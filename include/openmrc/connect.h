@@ -32,8 +32,8 @@ struct openmrc_connection;
  */
 struct openmrc_params {
   uint8_t port_num;       /* 1 */
-  uint8_t gid_index;      /* 3 */
-  enum ibv_mtu path_mtu;  /* at most; the smaller of both sides is used. Default: what the port can */
+  uint8_t gid_index;      /* 3: the address of MRC_DEVICES; others of the table reach nobody */
+  enum ibv_mtu path_mtu;  /* at most; the smaller of both sides is used. Default: what every port can */
   uint8_t mpr_dest;       /* PSNs that this side accepts, in units of 128. Default: 64 */
   uint16_t max_wimm_dest; /* writes with immediate in flight that this side accepts. Default: 1024 */
   int dynamic_mpr;        /* 0; used only when both sides set it */

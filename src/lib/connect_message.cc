@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/counted.h"
+#include "lib/discovery.h"
 #include "wire/bytes.h"
 
 namespace mrc::lib::connect {
@@ -15,11 +16,6 @@ constexpr std::size_t kFixed = 4 + 2 + 2 + 16 + 1 + 1 + 2 + 1 + 4 + 4;
 constexpr std::size_t kQpBytes = 8;
 constexpr std::size_t kVersions = 8;  // magic and the two version numbers
 enum Flags : std::uint8_t { kDynamicMpr = 1, kTrimNack = 2, kServiceTime = 4 };
-
-bool is_v4(const Gid& gid) {
-  constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
-  return std::memcmp(gid.data(), kMapped, sizeof kMapped) == 0;
-}
 
 Error broken(const char* what) {
   return {EPROTO,
@@ -102,8 +98,10 @@ Result<Agreement> agree(const Hello& ours, const Hello& theirs, const Limits& li
                              std::to_string(theirs.qps.size()) + ": both must bring the same number"};
   }
   if (is_v4(ours.gid) != is_v4(theirs.gid)) {
-    return Error{EAFNOSUPPORT, std::string("this side's GID is ") + (is_v4(ours.gid) ? "IPv4" : "IPv6") +
-                                   ", the peer's is not: choose gid_index of one kind on both sides"};
+    return Error{
+        EAFNOSUPPORT,
+        std::string("this side's GID is ") + (is_v4(ours.gid) ? "IPv4" : "IPv6") +
+            ", the peer's is not: name addresses of one kind on both sides, as in MRC_DEVICES=eth0/10.0.0.1"};
   }
   if (theirs.mpr_dest < engine::kMinMpr) {
     return Error{EINVAL, "the peer accepts an MPR of " + std::to_string(theirs.mpr_dest) + " units, and " +

@@ -7,6 +7,7 @@
 #include "lib/progress.h"
 #include "lib/qp_shell.h"
 #include "lib/soft_context.h"
+#include "node/facts.h"
 
 namespace mrc::lib::connect {
 namespace {
@@ -20,7 +21,8 @@ Status step(const char* what, int error, const std::string& why = {}) {
 std::string about_profiles(const openmrc_params& p) {
   if (p.ev_profile_id == 0 && p.cc_profile_id == 0) return {};
   return " (ev_profile_id " + std::to_string(p.ev_profile_id) + ", cc_profile_id " +
-         std::to_string(p.cc_profile_id) + " of this side: are they ONLINE? `mrc ctl profiles` lists them)";
+         std::to_string(p.cc_profile_id) +
+         " of this side: are they ONLINE, on the device with these ports? `mrc ctl profiles` lists them)";
 }
 std::string about_class(const openmrc_params& p) {
   if (p.traffic_class == 0) return {};
@@ -124,8 +126,14 @@ Result<Hello> make_hello(const Party& party, const void* data, std::size_t size)
                              std::to_string(party.params.gid_index)};
   }
   hello.gid = gids[party.params.gid_index].gid;
-  hello.mtu =
-      static_cast<std::uint8_t>(std::min(party.params.path_mtu, active_mtu(device.port_status(port))));
+  const Gid& address = device.config().ports[port.value - 1u].address;
+  if (hello.gid != address) {
+    return Error{EINVAL, "gid_index " + std::to_string(party.params.gid_index) + " is not " +
+                             node::address_text(address) +
+                             ", where the device is: choose that one, or name " +
+                             node::address_text(hello.gid) + " in MRC_DEVICES"};
+  }
+  hello.mtu = static_cast<std::uint8_t>(std::min(party.params.path_mtu, active_mtu(device)));
   hello.mpr_dest = party.params.mpr_dest;
   hello.max_wimm_dest = party.params.max_wimm_dest;
   hello.dynamic_mpr = party.params.dynamic_mpr != 0 && party.limits.dynamic_mpr;

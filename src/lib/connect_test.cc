@@ -11,6 +11,7 @@
 #include "lib/api_fixture.h"
 #include "lib/connect_message.h"
 #include "lib/connect_socket.h"
+#include "lib/qp_shell.h"
 
 namespace mrc::lib {
 namespace {
@@ -166,6 +167,20 @@ TEST_F(Connect, NobodyThereAndBadArguments) {
   EXPECT_EQ(openmrc_connect("127.0.0.1", port.c_str(), verbs->handle(), qps, 1, &params, nullptr, 0, 100, &c),
             EINVAL);
   EXPECT_THAT(openmrc_error(), HasSubstr("no GID at index 200"));
+  params.gid_index = 1;  // link-local: in the table, and nothing listens there
+  EXPECT_EQ(openmrc_connect("127.0.0.1", port.c_str(), verbs->handle(), qps, 1, &params, nullptr, 0, 100, &c),
+            EINVAL);
+  EXPECT_THAT(openmrc_error(), HasSubstr("is not 127.0.0.1"));
+}
+
+TEST_F(Connect, ThePathMtuFitsEveryPort) {
+  DeviceConfig config = device->config();
+  config.ports.push_back(config.ports[0]);
+  config.ports[1].id = PortId(2);
+  MemoryDevice two(config);
+  EXPECT_EQ(active_mtu(two), IBV_MTU_4096);
+  two.set_link_mtu(PortId(2), 1500);
+  EXPECT_EQ(active_mtu(two), IBV_MTU_1024);
 }
 
 TEST_F(Connect, EachWrongWishIsNamedBeforeAnybodyIsMet) {

@@ -98,6 +98,7 @@ class QueuePair {
   virtual Qpn qpn() const = 0;
   virtual engine::QpState state() const = 0;
   /// The transition is legal and the attributes are in range. EINVAL: no such route, GID index or profile;
+  /// EAFNOSUPPORT: the remote GID is IPv4 and the device IPv6, or the other way round;
   /// EBUSY, ENOMEM, ENETUNREACH as they read. `next` may equal the state: attributes change in place.
   /// Going to reset drops all work and its completions silently; going to error flushes it.
   virtual int modify(engine::QpState next, const QpAttributes& attributes) = 0;

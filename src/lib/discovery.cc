@@ -87,6 +87,15 @@ std::uint64_t make_guid(const DeviceConfig& device) {
   return first.interface.loopback ? guid ^ address : guid;
 }
 
+/// A peer's planes are found from one of its addresses: all of a device are of one family.
+Status check_beside(const PortConfig& port, const DeviceConfig& device) {
+  if (device.ports.empty() || is_v4(port.address) == is_v4(device.ports[0].address)) return Done{};
+  return Error{EAFNOSUPPORT, "MRC_DEVICES: " + node::address_text(port.address) + " and " +
+                                 node::address_text(device.ports[0].address) +
+                                 " are ports of one device, which needs addresses of one family: name "
+                                 "them, as in eth0/10.0.0.1"};
+}
+
 Result<DeviceConfig> make_device(const std::string& words, int number,
                                  const std::vector<Interface>& interfaces) {
   DeviceConfig device;
@@ -100,6 +109,7 @@ Result<DeviceConfig> make_device(const std::string& words, int number,
     const auto same = [&](const PortConfig& one) { return one.address == port->address; };
     if (std::any_of(device.ports.begin(), device.ports.end(), same))
       return Error{EINVAL, "MRC_DEVICES: '" + word + "' is there twice in one device"};
+    if (auto fits = check_beside(*port, device); !fits) return fits.error();
     device.ports.push_back(*std::move(port));
   }
   device.guid = make_guid(device);
@@ -164,24 +174,26 @@ std::optional<std::string> variable(const char* text) {
   return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
 }
 
-/// The devices of the node's mrcd, in the words of MRC_DEVICES; nothing when there is none, or it has none.
-std::optional<std::string> devices_of_node() {
+}  // namespace
+
+std::optional<std::string> devices_of_node(const std::optional<Gid>& with) {
   auto client = node::DaemonClient::open(node::daemon_socket());
   if (!client) return std::nullopt;
   const auto are = client->ask<node::DevicesAre>(node::GetDevices{});
-  if (!are || are->devices.empty()) return std::nullopt;
+  if (!are) return std::nullopt;
   std::string words;
   for (const node::DeviceFacts& device : are->devices) {
+    const auto has_it = [&](const node::PortFacts& port) { return port.address == *with; };
+    if (with && std::none_of(device.ports.begin(), device.ports.end(), has_it)) continue;
     if (!words.empty()) words += ';';
     for (const node::PortFacts& port : device.ports) {
       if (port.port != PortId(1)) words += ',';
       words += port.interface + "/" + node::address_text(port.address);
     }
   }
+  if (words.empty()) return std::nullopt;
   return words;
 }
-
-}  // namespace
 
 Result<std::vector<DeviceConfig>> discover() {
   const auto interfaces = read_interfaces();

@@ -42,6 +42,8 @@ Result<std::vector<Interface>> read_interfaces();
 /// The interface that the default route leaves by, IPv4 before IPv6; empty when there is none.
 std::string default_route_interface();
 bool is_link_local(const Gid& gid);
+/// ::ffff:a.b.c.d
+bool is_v4(const Gid& gid);
 
 /// MRC_DEVICES says which: "eth0,eth1;eth2" is mrc0 over two ports and mrc1 over one; a port may name an
 /// address, "eth0/10.0.0.1". Empty: none. Unset: one device, one port, on the interface of the default route,
@@ -59,6 +61,10 @@ inline constexpr unsigned kMaxCopies = 16;
 /// These together, with the process's environment; where MRC_DEVICES is unset, the devices of the node's
 /// mrcd.
 Result<std::vector<DeviceConfig>> discover();
+
+/// The devices of the node's mrcd in the words of MRC_DEVICES; with an address, only the one that has it.
+/// Nothing when there is no mrcd, or none of its devices is meant.
+std::optional<std::string> devices_of_node(const std::optional<Gid>& with = {});
 
 /// Laid out as RoCE devices do: pairs of v1 and v2, the link-local GID of the MAC first, so that index 3 is a
 /// routable RoCE v2 GID wherever the interface has a routable address.

@@ -110,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(All, WrongSetting,
                                          Wrong{"eth0/10.0.0", EINVAL, "'10.0.0'"},
                                          Wrong{"eth0/10.0.1.1", EADDRNOTAVAIL, "10.0.1.1"},
                                          Wrong{"eth2", EADDRNOTAVAIL, "eth2"},
-                                         Wrong{"eth0,eth1,eth0", EINVAL, "'eth0' is there twice"}));
+                                         Wrong{"eth0,eth1,eth0", EINVAL, "'eth0' is there twice"},
+                                         Wrong{"eth0/fd00::9,eth1", EAFNOSUPPORT, "10.0.1.1 and fd00::9"}));
 
 TEST(Interfaces, TheMachineHasALoopbackThatIsUp) {
   const auto interfaces = read_interfaces();

@@ -55,6 +55,11 @@ int rank(const Gid& gid) {
 
 bool is_link_local(const Gid& gid) { return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80; }
 
+bool is_v4(const Gid& gid) {
+  static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::equal(std::begin(kMapped), std::end(kMapped), gid.begin());
+}
+
 Result<std::vector<Interface>> read_interfaces() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return Error{errno, "cannot read the network interfaces (getifaddrs)"};

@@ -133,7 +133,12 @@ class MemoryDevice final : public Device {
   }
   const DeviceConfig& config() const override { return config_; }
   const Limits& limits() const override { return limits_; }
-  PortStatus port_status(PortId) const override { return status_; }
+  PortStatus port_status(PortId port) const override {
+    PortStatus status = status_;
+    if (const auto set = link_mtus_.find(port.value); set != link_mtus_.end()) status.link_mtu = set->second;
+    return status;
+  }
+  void set_link_mtu(PortId port, std::uint32_t mtu) { link_mtus_[port.value] = mtu; }
   std::vector<GidEntry> gids(PortId port) const override { return config_.ports.at(port.value - 1u).gids; }
 
   Result<Pd> create_pd() override {
@@ -233,6 +238,7 @@ class MemoryDevice final : public Device {
   DeviceConfig config_;
   Limits limits_;
   PortStatus status_;
+  std::map<unsigned, std::uint32_t> link_mtus_;  // of ports that have one of their own
   node::LocalProfiles profiles_{[this] {
     node::ProfileLimits of;
     of.ports = static_cast<std::uint32_t>(config_.ports.size());

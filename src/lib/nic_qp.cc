@@ -148,6 +148,7 @@ int NicQp::change_in_place(const QpAttributes& a, Profiles profiles) {
 
 int NicQp::connect(Time now, const QpAttributes& a) {
   if (!device_.may_send_in(dscp_of(a))) return EINVAL;
+  if (is_v4(a.remote_gid) != is_v4(device_.config().ports[0].address)) return EAFNOSUPPORT;
   const auto addresses = device_.peer_addresses(a.remote_gid, a.port);
   nic::QpConnect c;
   c.peer.bytes = a.remote_gid;

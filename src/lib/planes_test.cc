@@ -124,5 +124,13 @@ TEST_F(Planes, TheLastPortsOneByOne) {
   }
 }
 
+TEST_F(TwoDevices, AGidOfTheOtherFamilyIsRefused) {
+  QpAttributes there = attributes(b, qb->qpn());
+  there.remote_gid = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
+  QueuePair* qp = a.create();
+  ASSERT_EQ(qp->modify(QpState::init, there), 0);
+  EXPECT_EQ(qp->modify(QpState::rtr, there), EAFNOSUPPORT);
+}
+
 }  // namespace
 }  // namespace mrc::lib::testing

@@ -1,5 +1,7 @@
 #include "lib/qp_shell.h"
 
+#include <algorithm>
+
 namespace mrc::lib {
 namespace {
 
@@ -36,9 +38,17 @@ Error check_capacity(const ibv_qp_cap& cap, const Limits& limits) {
 
 ibv_mtu active_mtu(const PortStatus& status) {
   for (int mtu = IBV_MTU_4096; mtu > IBV_MTU_256; --mtu) {
-    if ((128u << mtu) + kHeaderBytes + status.outer_bytes <= status.link_mtu) return static_cast<ibv_mtu>(mtu);
+    if ((128u << mtu) + kHeaderBytes + status.outer_bytes <= status.link_mtu)
+      return static_cast<ibv_mtu>(mtu);
   }
   return IBV_MTU_256;
+}
+
+ibv_mtu active_mtu(const Device& device) {
+  ibv_mtu least = IBV_MTU_4096;
+  for (const PortConfig& port : device.config().ports)
+    least = std::min(least, active_mtu(device.port_status(port.id)));
+  return least;
 }
 
 QpShell::QpShell(std::shared_ptr<Device> device, AsyncQueue& async, void* handle, const QpRequest& request)

@@ -67,5 +67,7 @@ class QpShell final : public QpListener {
 
 /// The largest path MTU that the link carries with all MRC headers.
 ibv_mtu active_mtu(const PortStatus& status);
+/// What every port of the device carries: a QP runs over all of them.
+ibv_mtu active_mtu(const Device& device);
 
 }  // namespace mrc::lib
