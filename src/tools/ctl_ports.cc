@@ -51,12 +51,20 @@ void write_port(JsonWriter& json, const std::string& device, const PortFacts& p)
   json.field("mtu", p.link_mtu).field("bits_per_second", p.bits_per_second).end_object();
 }
 
-int list_ports(const CtlOptions& options, const std::string& only) {
+struct PortOptions {
+  std::string verb = "list", device;
+  unsigned port = 0;
+};
+
+int list_ports(const CtlOptions& options, const PortOptions& o) {
   const auto s = ask(options);
   if (!s) return ctl_fail(s.error());
-  const auto wanted = [&](const DeviceFacts& d) { return only.empty() || d.name == only; };
-  if (!only.empty() && std::none_of(s->devices.begin(), s->devices.end(), wanted))
-    return ctl_fail({ENODEV, "there is no device " + only + ": `mrc ctl devices` lists them"});
+  const auto wanted = [&](const DeviceFacts& d) { return o.device.empty() || d.name == o.device; };
+  if (!o.device.empty() && std::none_of(s->devices.begin(), s->devices.end(), wanted))
+    return ctl_fail({ENODEV, "there is no device " + o.device + ": `mrc ctl devices` lists them"});
+  const auto has_it = [&](const DeviceFacts& d) { return wanted(d) && o.port <= d.ports.size(); };
+  if (o.port != 0 && std::none_of(s->devices.begin(), s->devices.end(), has_it))
+    return ctl_fail({EINVAL, "the device has no port " + std::to_string(o.port)});
   JsonWriter json;
   json.begin_array();
   if (!options.json)
@@ -65,6 +73,7 @@ int list_ports(const CtlOptions& options, const std::string& only) {
   for (const DeviceFacts& d : s->devices) {
     if (!wanted(d)) continue;
     for (const PortFacts& p : d.ports) {
+      if (o.port != 0 && p.port.value != o.port) continue;
       if (options.json) {
         write_port(json, d.name, p);
       } else {
@@ -77,11 +86,6 @@ int list_ports(const CtlOptions& options, const std::string& only) {
   if (options.json) std::puts(json.end_array().text().c_str());
   return 0;
 }
-
-struct PortOptions {
-  std::string verb = "list", device;
-  unsigned port = 0;
-};
 
 int set_port(const CtlOptions& options, const PortOptions& o) {
   const bool up = o.verb == "up";
@@ -150,8 +154,7 @@ Run ctl_ports(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {
   app.add_option("--device", o->device, "of this device; to change one it is needed where there are several")
       ->type_name("NAME");
   app.footer("Example: mrc ctl ports\n         mrc ctl ports down 2 --device mrc0");
-  return
-      [options, o] { return o->verb == "list" ? list_ports(*options, o->device) : set_port(*options, *o); };
+  return [options, o] { return o->verb == "list" ? list_ports(*options, *o) : set_port(*options, *o); };
 }
 
 Run ctl_counters(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {

@@ -12,6 +12,8 @@
 namespace mrc::tools {
 namespace {
 
+constexpr std::size_t kSourcePortText = 6;  // 0x and 16 bits
+
 struct ProbeOptions {
   std::string device, to;
   std::vector<std::string> evs{"0xee48"};
@@ -32,7 +34,8 @@ Result<std::vector<mrc_ctl_ep_req>> make_requests(const ProbeOptions& o) {
   for (unsigned round = 0; round < o.count; ++round) {
     for (const std::string& text : o.evs) {
       const auto bits = ev_bits(text);
-      if (!bits) return Error{EINVAL, "'" + text + "' is no EV: write its bits in hex, as in 0xee48"};
+      if (!bits || text.size() != kSourcePortText)
+        return Error{EINVAL, "'" + text + "' is no source port: write four hex digits, as in 0xee48"};
       mrc_ctl_ep_req& req = requests.emplace_back();
       req = {};
       req.req_id = static_cast<std::uint16_t>(requests.size() - 1);

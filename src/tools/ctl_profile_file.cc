@@ -178,6 +178,8 @@ ProfileFile read_all(const Json& root) {
       if (kind == "cc") file.ccs.push_back(read_cc(id, Table(name, value)));
     }
   }
+  if (file.formats.empty() && file.evs.empty() && file.ccs.empty())
+    throw Complaint{"it holds no profile: [format.ID], [ev.ID] or [cc.ID]"};
   return file;
 }
 

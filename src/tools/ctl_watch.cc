@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <ctime>
+#include <thread>
 
 #include "base/counted.h"
 #include "base/json.h"
@@ -135,14 +136,33 @@ struct EventOptions {
   bool watch = false;
 };
 
-int follow(const CtlOptions& options, const EventOptions& o) {
+Result<DaemonClient> subscribe(const CtlOptions& options, const EventOptions& o) {
   auto client = ctl_connect(options, o.device);
+  if (!client) return client;
+  if (auto subscribed = client->subscribe(kAllEvents); !subscribed) return subscribed.error();
+  return client;
+}
+
+/// mrcd may be stopped and started again at any time, and so may its processes, whose device is watched.
+DaemonClient subscribe_again(const CtlOptions& options, const EventOptions& o, const Error& why) {
+  std::fprintf(stderr, "mrc ctl: %s: events are missed until it is back\n", why.what.c_str());
+  for (;;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (auto client = subscribe(options, o)) return std::move(*client);
+  }
+}
+
+int follow(const CtlOptions& options, const EventOptions& o) {
+  auto client = subscribe(options, o);
   if (!client) return ctl_fail(client.error());
-  if (auto subscribed = client->subscribe(kAllEvents); !subscribed) return ctl_fail(subscribed.error());
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(o.seconds);
   while (o.watch || std::chrono::steady_clock::now() < end) {
     const Duration left = std::chrono::duration_cast<Duration>(end - std::chrono::steady_clock::now());
     const auto event = client->next_event(o.watch ? Duration(std::chrono::hours(1)) : left);
+    if (!event && o.watch) {
+      client = subscribe_again(options, o, event.error());
+      continue;
+    }
     if (!event) return ctl_fail(event.error());
     if (!*event) continue;
     options.json ? write_json(**event) : write_text(**event);
@@ -163,8 +183,11 @@ Run ctl_snapshot(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {
 Run ctl_events(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {
   auto o = std::make_shared<EventOptions>();
   app.add_option("--device", o->device, "of this device only")->type_name("NAME");
-  app.add_flag("--watch", o->watch, "until interrupted");
-  app.add_option("--seconds", o->seconds, "for so long (1)")->default_val(1.0)->check(CLI::Range(0.0, 1e6));
+  app.add_flag("--watch", o->watch, "until interrupted, also over restarts of mrcd");
+  app.add_option("--seconds", o->seconds, "for so long (1)")
+      ->default_val(1.0)
+      ->check(CLI::Range(0.0, 1e6))
+      ->excludes("--watch");
   app.footer("Example: mrc ctl events --watch");
   return [options, o] { return follow(*options, *o); };
 }

@@ -25,6 +25,9 @@ int complain(const Error& error) {
   return 1;
 }
 
+/// Options that do not go together.
+int refuse(const char* what) { return complain({EINVAL, what}), 2; }
+
 int measure(const PerfOptions& o) {
   const auto result = perf_measure(o);
   if (!result) return complain(result.error());
@@ -52,13 +55,12 @@ int run_local(PerfOptions o) {
 
 int run_perf(const PerfOptions& o) {
   const int roles = !o.listen.empty() + !o.connect.empty() + o.local;
-  if (roles != 1) return complain({EINVAL, "say one of --listen ADDRESS, --connect HOST and --local"});
-  if (o.latency && o.size == 0) return complain({EINVAL, "a ping-pong needs at least one byte"});
+  if (roles != 1) return refuse("say one of --listen ADDRESS, --connect HOST and --local");
+  if (o.latency && o.size == 0) return refuse("a ping-pong needs at least one byte");
   if (o.rate != 0 && (o.latency || o.verify))
-    return complain({EINVAL, "--rate is for writes in a stream: not with --latency or --verify"});
+    return refuse("--rate is for writes in a stream: not with --latency or --verify");
   if (o.latency && (o.verify || o.qps > 1))
-    return complain(
-        {EINVAL, "--latency is one write at a time on one queue pair: not with --verify or --qps"});
+    return refuse("--latency is one write at a time on one queue pair: not with --verify or --qps");
   if (o.local) return run_local(o);
   if (!o.connect.empty()) return measure(o);
   const auto served = perf_serve(o);
@@ -73,8 +75,10 @@ Run perf(CLI::App& app) {
   app.add_option("--connect", o->connect, "measure writes to the host that listens");
   app.add_flag("--local", o->local, "both ends on this host, over loopback");
   app.add_option("--tcp-port", o->service, "where to meet (18515)");
-  app.add_option("--device", o->device,
-                 "interfaces to use, as in MRC_DEVICES: eth0/10.0.0.1,eth1/10.0.1.1 is two ports");
+  app.add_option(
+      "--device", o->device,
+      "interfaces to use, as in MRC_DEVICES: eth0/10.0.0.1,eth1/10.0.1.1 is two ports (mrcd's device, else "
+      "the interface toward the other end)");
   add_size_option(app, "--size", o->size, "bytes of a write (64K)", 0, 1 << 30);
   app.add_option("--depth", o->depth, "writes in flight on each QP (64)")->check(CLI::Range(1, 16384));
   add_size_option(

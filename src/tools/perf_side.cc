@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "lib/soft_context.h"
+#include "port/address.h"
 #include "tools/soft_device.h"
 #include "tools/waiting_line.h"
 
@@ -52,7 +53,11 @@ Result<std::unique_ptr<PerfSide>> PerfSide::open(const PerfOptions& options, con
     return Error{
         ENOMEM, "comparing one write on each QP needs more than 4 GiB: take a smaller --size or fewer --qps"};
   }
-  if (auto chosen = choose_device(options.device, address); !chosen) return chosen.error();
+  // Without a word about it, the node's device there: what controllers made for it is meant.
+  std::string device = options.device;
+  if (const auto ip = port::parse_address(address); ip && device.empty() && !std::getenv("MRC_DEVICES"))
+    device = lib::devices_of_node(ip->ip).value_or("");
+  if (auto chosen = choose_device(device, address); !chosen) return chosen.error();
   set_environment(options);
   std::unique_ptr<PerfSide> side(new PerfSide(options));
   if (auto made = side->make(); !made) return made.error();

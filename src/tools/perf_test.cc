@@ -104,11 +104,13 @@ TEST_F(Perf, AProfileThatIsNotThereIsNamed) {
 
 TEST_F(Perf, NonsenseIsRefusedWithASentence) {
   EXPECT_NE(run_mrc({"perf"}).err.find("--listen ADDRESS"), std::string::npos);
+  EXPECT_EQ(run_mrc({"perf"}).status, 2);
+  EXPECT_EQ(run_mrc({"perf", "--local", "--latency", "--size", "0"}).status, 2);
   EXPECT_NE(run_mrc({"perf", "--local", "--rate", "10M", "--verify"}).err.find("--rate"), std::string::npos);
   EXPECT_NE(run_mrc({"perf", "--local", "--rate", "fast"}).status, 0);
   for (const char* option : {"--verify", "--qps=2"}) {  // not taken and left out
     const Outcome ping = run_mrc({"perf", "--local", "--latency", option});
-    EXPECT_EQ(ping.status, 1) << option;
+    EXPECT_EQ(ping.status, 2) << option;
     EXPECT_NE(ping.err.find("--latency is one write at a time"), std::string::npos) << ping.err;
   }
   const Outcome o = run_mrc({"perf", "--listen", "192.0.2.1"});

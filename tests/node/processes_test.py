@@ -215,6 +215,10 @@ class Node(NodeCase):
         bad = self.folder / "bad.toml"
         bad.write_text('[ev.1]\nmode = "wild"\ncount = 1\n')
         self.assertIn("ev.1: mode must be auto, explicit or generated", self.ctl("profiles", "create", str(bad), wrong=True))
+        bad.write_text("")
+        for nothing in (bad, self.folder):
+            self.assertIn("holds no profile", self.ctl("profiles", "create", str(nothing), wrong=True))
+        self.assertIn("--watch", self.ctl("events", "--watch", "--seconds", "1", wrong=True))
 
     def test_a_file_of_profiles_is_made_whole_or_not_at_all(self):
         self.create_profiles('[cc.3]\nalgorithm = "off"\n')
@@ -230,6 +234,46 @@ class Node(NodeCase):
         self.assertEqual([port["device"] for port in self.json("ports", "--device", "mrc0")], ["mrc0"])
         self.assertIn("there is no device mrc7", self.ctl("ports", "--device", "mrc7", wrong=True))
         self.assertIn("has no port 5", self.ctl("probe", "127.0.0.1", "--port", "5", wrong=True))
+        self.assertEqual([port["port"] for port in self.json("ports", "list", "1")], [1])
+        self.assertIn("has no port 2", self.ctl("ports", "list", "2", wrong=True))
+
+    def test_an_ev_to_probe_is_a_source_port(self):  # not the first 16 of other bits
+        for ev in ("0xee480", "0x1ee48", "0xe"):
+            self.assertIn("four hex digits", self.ctl("probe", "127.0.0.1", "--ev", ev, wrong=True))
+
+    def test_perf_takes_the_nodes_device_with_its_profiles(self):
+        self.mrcd.kill()
+        self.mrcd.wait()
+        self.environment["MRC_DEVICES"] = "lo/127.0.0.1,lo/127.0.0.2"
+        self.start_mrcd()
+        self.create_profiles()
+        environment = {name: value for name, value in self.environment.items() if name != "MRC_DEVICES"}
+        said = subprocess.run([MRC, "perf", "--local", "--tcp-port", "18823", "--size", "8", "--ev-profile", "1", "--cc-profile", "3"],
+                              env=environment, capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(said.returncode, 0, said.stderr)
+
+    def test_who_watches_waits_for_an_mrcd_that_restarts(self):
+        events = subprocess.Popen([MRC, "ctl", "events", "--watch", "--json"], env=self.environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(events.stdout.close)
+        self.addCleanup(events.stderr.close)
+        self.addCleanup(events.wait)
+        self.addCleanup(events.kill)
+        self.hears(events)
+        self.mrcd.kill()
+        self.mrcd.wait()
+        self.assertIn("events are missed until it is back", events.stderr.readline())
+        self.start_mrcd()
+        self.hears(events)
+
+    def hears(self, events):
+        """A change reaches who watches: made until it does, for it may not have subscribed yet."""
+        for _ in range(1000):
+            self.ctl("ports", "down", "1")
+            self.ctl("ports", "up", "1")
+            if self.readable(events):
+                break
+        self.next_event(events, "port_admin")
 
     def test_goes_to_the_background_once_it_serves(self):
         environment = {**self.environment, "MRC_SOCKET": str(self.folder / "second.sock"), "MRC_DEVICES": ""}
