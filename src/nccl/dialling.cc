@@ -13,7 +13,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <span>
+#include <vector>
 
 #include "nccl/log.h"
 #include "nccl/meeting.h"
@@ -57,17 +57,14 @@ int ms_until(Clock::time_point then) {
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
-std::span<const IpAddress> addresses_of(const Handle& handle) {
-  return std::span(handle.addresses).first(handle.count);
-}
-
 /// The first plane that works; null when none seems to.
-const IpAddress* choose(const Handle& handle, Clock::time_point deadline) {
+const IpAddress* choose(const std::vector<IpAddress>& addresses, std::uint16_t port,
+                        Clock::time_point deadline) {
   for (int wait = kFirstTryMs; wait <= kLongestTryMs; wait *= 4) {
-    for (const IpAddress& address : addresses_of(handle)) {
+    for (const IpAddress& address : addresses) {
       const int time = std::min(wait, ms_until(deadline));
       if (time == 0) return nullptr;
-      if (answers(address, handle.tcp_port, time)) return &address;
+      if (answers(address, port, time)) return &address;
     }
   }
   return nullptr;
@@ -76,14 +73,15 @@ const IpAddress* choose(const Handle& handle, Clock::time_point deadline) {
 /// Where there is a choice, half of the time is for it.
 Status meet(Link& link, const Handle& handle, const Introduction& ours, int timeout_ms) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
-  const bool several = handle.count > 1;
-  const IpAddress* chosen =
-      several ? choose(handle, deadline - std::chrono::milliseconds(timeout_ms / 2)) : nullptr;
-  const std::string host = text_of(chosen != nullptr ? *chosen : handle.addresses[0]);
+  const std::vector<IpAddress> addresses = addresses_of(handle, link.device().addresses());
+  const bool several = addresses.size() > 1;
+  const auto half = deadline - std::chrono::milliseconds(timeout_ms / 2);
+  const IpAddress* chosen = several ? choose(addresses, handle.tcp_port, half) : nullptr;
+  const std::string host = text_of(chosen != nullptr ? *chosen : addresses[0]);
   auto met = link.connect(host, handle.tcp_port, ours, handle.answer, ms_until(deadline));
   if (met || !several || chosen != nullptr) return met;
   std::string tried;
-  for (const IpAddress& address : addresses_of(handle)) tried += " " + text_of(address);
+  for (const IpAddress& address : addresses) tried += " " + text_of(address);
   return Error{met.error().code, met.error().what + "; none of its addresses answers:" + tried};
 }
 

@@ -24,6 +24,17 @@ Handle make_handle(const std::vector<IpAddress>& addresses, std::uint16_t tcp_po
   return handle;
 }
 
+std::vector<IpAddress> addresses_of(const Handle& handle, const std::vector<IpAddress>& ours) {
+  std::vector<IpAddress> all(handle.addresses.begin(), handle.addresses.begin() + handle.count);
+  if (all.size() < Handle::kAddresses) return all;
+  for (std::size_t plane = all.size(); plane < ours.size(); ++plane) {
+    IpAddress address = all[0];
+    for (std::size_t i = 0; i < address.size(); ++i) address[i] ^= ours[plane][i] ^ ours[0][i];
+    all.push_back(address);
+  }
+  return all;
+}
+
 Status check(const Handle& handle) {
   if (handle.magic != kMagic) {
     return Error{EPROTO, "the peer's handle is not OpenMRC's: is the same NCCL_NET_PLUGIN set on all ranks?"};

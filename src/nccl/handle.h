@@ -35,6 +35,8 @@ static_assert(sizeof(Handle) <= kHandleBytes);
 /// REQUIRES addresses not empty; those beyond kAddresses are left out.
 Handle make_handle(const std::vector<IpAddress>& addresses, std::uint16_t tcp_port, std::uint8_t qps,
                    std::uint64_t cookie, std::uint64_t answer);
+/// Of all the peer's ports, as far as they are known: where they did not fit, they follow from those of ours.
+std::vector<IpAddress> addresses_of(const Handle& handle, const std::vector<IpAddress>& ours);
 /// EPROTO says what is wrong with it.
 Status check(const Handle& handle);
 bool is_v4(const IpAddress& address);

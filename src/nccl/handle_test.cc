@@ -23,6 +23,20 @@ TEST(Handle, KeepsAsManyAddressesAsFit) {
   EXPECT_TRUE(check(handle));
 }
 
+// Decision 0016: what tells two of our planes apart tells the same two of the peer's apart.
+TEST(Handle, ThePlanesThatDoNotFitFollowFromOurs) {
+  std::vector<IpAddress> ours, theirs;
+  for (std::uint8_t plane = 0; plane < 8; ++plane) {
+    ours.push_back({0xfd, 0, 0, plane, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+    theirs.push_back({0xfd, 0, 0, plane, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2});
+  }
+  EXPECT_EQ(addresses_of(make_handle(theirs, 77, 1, 5, 6), ours), theirs);
+  theirs.resize(3);
+  EXPECT_EQ(addresses_of(make_handle(theirs, 77, 1, 5, 6), ours), theirs) << "it has no more";
+  theirs = {kV4};
+  EXPECT_EQ(addresses_of(make_handle(theirs, 77, 1, 5, 6), {}), theirs);
+}
+
 TEST(Handle, DamageIsNamed) {
   const Handle good = make_handle({kV4}, 77, 1, 5, 6);
   Handle bad = good;
