@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/check.h"
 
@@ -46,8 +47,14 @@ Status Progress::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
+  int refused = 0;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {  // our callers are C's
+    refused = error.code().value();
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (refused != 0) return port::errno_error("start a thread (see ulimit -u)", refused);
   pthread_setname_np(thread_.native_handle(), "mrc-progress");
   return Done{};
 }

@@ -1,6 +1,7 @@
 #include "lib/progress.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 
@@ -30,6 +31,23 @@ TEST(Progress, TakesOverWhenTheApplicationStops) {
   const int before = turns;
   for (const Time end = steady_now() + 10s; turns == before && steady_now() < end;) std::this_thread::yield();
   EXPECT_GT(turns, before);
+}
+
+TEST(Progress, AThreadThatCannotBeStartedIsAnError) {
+  pthread_attr_t before, endless;
+  ASSERT_EQ(::pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(::pthread_attr_init(&endless), 0);
+  ::pthread_attr_setstacksize(&endless, std::size_t{1} << 47);  // no memory is large enough
+  ::pthread_setattr_default_np(&endless);
+  Progress progress({.turn = [](Time) { return false; },
+                     .next_timeout = [] { return kNever; },
+                     .descriptors = [](auto&, auto&) {}},
+                    {.spin = 10us, .aside = 500us});
+  const Status started = progress.start();
+  ::pthread_setattr_default_np(&before);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, EAGAIN);
+  EXPECT_TRUE(progress.start()) << "and later there is one";
 }
 
 }  // namespace
