@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """NCCL's collectives over OpenMRC and over NCCL's own sockets, in the same processes, in turns, on the same links.
 
-Needs root, PyTorch with NCCL and one GPU, which all ranks share. Every result is checked on the GPU.
+Needs root, PyTorch with NCCL and one GPU, which all ranks share: start MPS before (nvidia-cuda-mps-control -d). Every result is
+checked on the GPU.
 Example: bench/nccl/collectives.py --ranks 2 --planes 4 --sizes 8,64K,1M,256M --out result.json
 """
 import argparse
@@ -163,10 +164,13 @@ def print_table(rows):
     by_key = {}
     for row in rows:
         by_key.setdefault((row["operation"], row["size"]), {})[row["transport"]] = row
-    print(f"{'operation':15}{'bytes':>12}  " + "".join(f"{'us':>12}{'Gb/s':>9}  " for _ in range(2)) + "OpenMRC / Socket")
+    transports = list(dict.fromkeys(row["transport"] for row in rows))
+    both = "OpenMRC / Socket" if {"OpenMRC", "Socket"} <= set(transports) else ""
+    print(f"{'operation':15}{'bytes':>12}  " + "".join(f"{name + ' us':>12}{'Gb/s':>9}  " for name in transports) + both)
     for (operation, size), pair in by_key.items():
         line = f"{operation:15}{size:>12}  "
-        line += "".join(f"{row['us']:>12.1f}{row['busbw_gbps']:>9.3f}  " for row in pair.values())
+        for name in transports:
+            line += f"{pair[name]['us']:>12.1f}{pair[name]['busbw_gbps']:>9.3f}  " if name in pair else f"{'-':>12}{'-':>9}  "
         if {"OpenMRC", "Socket"} <= set(pair):
             line += f"rate {pair['OpenMRC']['busbw_gbps'] / max(pair['Socket']['busbw_gbps'], 1e-9):.2f}"
         wrong = sum(row["wrong"] for row in pair.values())
@@ -212,6 +216,7 @@ def main(arguments):
         if options.dry_run:
             shown = ranks.rank_environment(kit, lab, 0, options.ranks, "store", extra)
             return print("\n".join(sorted(f"{k}={v}" for k, v in shown.items() if k.startswith(("NCCL", "OPENMRC", "RANK")))))
+        mps = ranks.check_mps()
         started = ranks.start_ranks(__file__, [*arguments, "--rows", rows], kit, lab, options.ranks, extra)
         ended_well = ranks.reap(started, options.seconds)
     paths = [f"{rows}.{rank}" for rank in range(options.ranks)]
@@ -220,7 +225,7 @@ def main(arguments):
         pathlib.Path(path).unlink(missing_ok=True)
     print_table(merged)
     setting = {k: v for k, v in vars(options).items() if k not in ("worker", "rows", "out", "dry_run")}
-    ranks.write_json(options.out, {"setting": setting, "ended_well": ended_well, "rows": merged})
+    ranks.write_json(options.out, {"setting": {**setting, "mps": mps}, "ended_well": ended_well, "rows": merged})
     return 0 if ended_well and merged and not any(row["wrong"] for row in merged) else 1
 
 

@@ -150,6 +150,16 @@ def start_ranks(script, arguments, kit, lab, ranks, extra, pipe_first=False):
     return started
 
 
+def check_mps(folder=None):
+    """Whether processes use the GPU at the same time. Without MPS they take turns of milliseconds, which is said aloud."""
+    folder = folder or os.environ.get("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps")
+    runs = os.path.exists(os.path.join(folder, "control"))
+    if not runs:
+        print("no MPS: the ranks take turns of milliseconds on the GPU, and small sizes say nothing of the network; "
+              "`nvidia-cuda-mps-control -d` starts it", file=sys.stderr)
+    return runs
+
+
 def reap(started, seconds):
     """Waits for all; kills what is left after `seconds`. True when all ended well."""
     deadline = time.monotonic() + seconds

@@ -2,7 +2,8 @@
 """A small GPT trained by DDP over a multi-plane lab whose planes, cables and switches fail and return.
 
 Runs the job undisturbed, then with faults, over OpenMRC; then the same faults over NCCL's sockets. With the reduction order
-fixed, the losses of the disturbed run must equal those of the undisturbed one bit for bit. Needs root, PyTorch and one GPU.
+fixed, the losses of the disturbed run must equal those of the undisturbed one bit for bit. Needs root, PyTorch and one GPU with
+MPS (nvidia-cuda-mps-control -d).
 Example: bench/nccl/train.py --ranks 2 --planes 4 --steps 120 --out train.json --svg train.svg
 """
 import argparse
@@ -155,7 +156,7 @@ def main(arguments):
     options = parse(arguments)
     if options.worker:
         return work(options)
-    kit = ranks.find_kit()
+    kit, mps = ranks.find_kit(), ranks.check_mps()
     results = []
     for job in options.jobs:
         transport, mood = job.split(":")
@@ -171,7 +172,7 @@ def main(arguments):
     if same is not None:
         print(f"losses with and without faults: {'identical bit for bit' if same else 'DIFFERENT'}")
     setting = {k: v for k, v in vars(options).items() if k not in ("worker", "out", "svg")}
-    ranks.write_json(options.out, {"setting": setting, "identical": same, "runs": results})
+    ranks.write_json(options.out, {"setting": {**setting, "mps": mps}, "identical": same, "runs": results})
     if options.svg:
         subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "plot.py"), options.out, options.svg], check=True)
     return 0 if well else 1

@@ -68,6 +68,29 @@ class Verdict(unittest.TestCase):
         self.assertFalse(train.verdict([result("OpenMRC", "dead", "a", ended_well=False, stalled="no step")], 3)[0])
 
 
+class Table(unittest.TestCase):
+    def shown(self, *transports):
+        rows = [{"operation": "all_reduce", "size": 8, "transport": t, "us": 5.0 + i, "busbw_gbps": 1.0, "wrong": 0}
+                for i, t in enumerate(transports)]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            collectives.print_table(rows)
+        return [line.split() for line in said.getvalue().splitlines()]
+
+    def test_each_column_has_the_name_of_its_transport(self):
+        self.assertEqual(self.shown("Socket", "OpenMRC")[0][2:], "Socket us Gb/s OpenMRC us Gb/s OpenMRC / Socket".split())
+        self.assertEqual(self.shown("OpenMRC")[0][2:], ["OpenMRC", "us", "Gb/s"])
+        self.assertEqual(self.shown("Socket", "OpenMRC")[1][2:], ["5.0", "1.000", "6.0", "1.000", "rate", "1.00"])
+
+
+class Mps(unittest.TestCase):
+    def test_ranks_that_take_turns_on_the_gpu_are_told_of(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertFalse(ranks.check_mps(folder))
+            self.assertIn("nvidia-cuda-mps-control -d", said.getvalue())
+            (pathlib.Path(folder) / "control").touch()
+            self.assertTrue(ranks.check_mps(folder))
+
+
 class Wires(unittest.TestCase):
     def test_a_cable_has_the_rate_that_it_was_given(self):
         for rate in (500_000_000, 5_000_000_000, 40_000_000_000):
