@@ -4,16 +4,30 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/time.h"
+
 namespace mrc::engine {
 
-/// The bytes that all QPs of one NIC expect together.
+/// What all QPs of one NIC receive together: the bytes that they expect, and whether their answers get
+/// through.
 class Incoming {
  public:
+  explicit Incoming(Duration question_gap = Duration::zero()) : question_gap_(question_gap) {}
+
   std::uint64_t bytes() const { return bytes_; }
+  /// Takes the NIC's next question about the way back, if it is time for one: a thousand QPs that receive a
+  /// little each would spend a twentieth of a host's time on asking about the same few paths.
+  bool take_question(Time now) {
+    if (now < next_question_) return false;
+    next_question_ = now + question_gap_;
+    return true;
+  }
 
  private:
   friend class Expected;
   std::uint64_t bytes_ = 0;
+  Duration question_gap_;
+  Time next_question_ = Time::min();
 };
 
 /// One QP's part of it. A message counts from the first of its packets that shows up, trimmed or not. One
@@ -38,6 +52,7 @@ class Expected {
     bytes_ -= known;
     all_->bytes_ -= known;
   }
+  Incoming* all() const { return all_; }
   /// Nothing more comes: the QP failed, or ends.
   void forget() { arrive(bytes_); }
 

@@ -71,7 +71,7 @@ Verdict QueuePair::dispatch(Time now, const wire::Packet& packet, const wire::En
                             Memory& memory) {
   paths_.note_arrival(now, envelope.port);
   if (const auto* write = std::get_if<wire::Write>(&packet.body)) {
-    if (state_ == QpState::rts) requestor_.note_receiving(now);
+    if (state_ == QpState::rts) requestor_.note_receiving(now, responder_.nic());
     return wire::is_trimmed(envelope.traffic_class)
                ? responder_.on_trimmed(now, packet.psn, *write, envelope)
                : responder_.on_write(now, packet.psn, *write, envelope, memory);
@@ -79,7 +79,8 @@ Verdict QueuePair::dispatch(Time now, const wire::Packet& packet, const wire::En
   if (const auto* probe = std::get_if<wire::Probe>(&packet.body)) {
     responder_.on_probe(now, *probe, envelope);
     // No data comes, so nothing else would ask whether our answers get through.
-    if (state_ == QpState::rts && paths_.doubts_answers()) requestor_.note_receiving(now, paths_.is_torn());
+    if (state_ == QpState::rts && paths_.doubts_answers())
+      requestor_.note_receiving(now, responder_.nic(), paths_.is_torn());
     return Verdict::ok;
   }
   if (state_ != QpState::rts) return Verdict::wrong_state;  // what follows answers things that we sent

@@ -28,7 +28,7 @@ struct QpConfig {
   ResponderSettings responder;
   PathSettings paths;
   std::span<const Path> path_table;  // the EV profile; outlives the QP
-  Incoming* incoming = nullptr;      // what all QPs of the NIC expect; outlives the QP
+  Incoming* incoming = nullptr;      // of all QPs of the NIC; outlives the QP
   std::uint64_t seed = 0;
 };
 

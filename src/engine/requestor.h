@@ -13,6 +13,7 @@
 #include "engine/congestion.h"
 #include "engine/events.h"
 #include "engine/flight.h"
+#include "engine/incoming.h"
 #include "engine/path_clock.h"
 #include "engine/path_set.h"
 #include "engine/send_queue.h"
@@ -70,8 +71,9 @@ class Requestor {
   void flush() { queue_.fail(WorkStatus::flushed); }
 
   /// Data arrived: while we send nothing ourselves, ask once per round trip whether answers get through.
+  /// `nic`: who receives little asks again only if it is the NIC's time; null: nobody asks beside it.
   /// `torn`: a question arrived, however seldom, and nothing that is heard comes in.
-  void note_receiving(Time now, bool torn = false);
+  void note_receiving(Time now, Incoming* nic, bool torn = false);
 
   /// Timeout and retries from now on; the retries that were spent stay spent.
   void set_retries(const RequestorSettings& settings) {

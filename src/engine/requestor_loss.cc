@@ -152,7 +152,7 @@ void Requestor::doubt_ev(Time now, EvSlot s) {
   if (s.value < paths_.size() && paths_.doubt_ev(s, patience(s))) paths_.ask_anyone(now, patience(s));
 }
 
-void Requestor::note_receiving(Time now, bool torn) {
+void Requestor::note_receiving(Time now, Incoming* nic, bool torn) {
   is_new_ = false;
   if (queue_.awaiting()) return;
   // A trickle asks less often than once per round trip: in an incast of hundreds, the answers of a question
@@ -160,6 +160,8 @@ void Requestor::note_receiving(Time now, bool torn) {
   const bool trickle = !torn && ++heard_since_asked_ < settings_.reverse_probe_packets;
   const Duration every = clock_.longest() * (trickle ? settings_.reverse_probe_trickle : 1);
   if (asked_reverse_ && asked_reverse_at_.age(now) < every) return;
+  // MRC-EV-021: those of a host that receive little each ask about the same few paths.
+  if (asked_reverse_ && trickle && nic != nullptr && !nic->take_question(now)) return;
   heard_since_asked_ = 0;
   paths_.ask_reverse(2 * clock_.longest());
   asked_reverse_ = true;

@@ -47,6 +47,9 @@ class Responder {
     expected_.forget();
   }
 
+  /// What it shares with the NIC's other QPs; null: there are none.
+  Incoming* nic() const { return expected_.all(); }
+
   /// Set once a peer broke the rules: the QP enters the error state, the NAK still leaves.
   bool failed() const { return fault_.has_value(); }
   /// In the error state whatever still arrives is answered with the NAK again, in case it got lost.

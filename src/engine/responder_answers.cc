@@ -60,7 +60,7 @@ std::optional<Ev> Responder::answers() const {
 // use any more, and senders are told. Those hold two BDP, and half of one arrives until the word is heard;
 // the maximum window is one and a half.
 bool Responder::rest_fits() const {
-  return penalty_ == 0 && expected_.all_fit(congestion_.max_window() * 5 / 3);
+  return settings_.restore_at_end && penalty_ == 0 && expected_.all_fit(congestion_.max_window() * 5 / 3);
 }
 
 wire::Sack Responder::make_sack(Time now, const Trigger& trigger) {

@@ -47,7 +47,7 @@ struct DeviceSettings {
   nic::SchedulerSettings scheduler;  // MRC_LEVELS: strict, weighted, or weighted:W0,...,W15
   // A host's scheduler makes every process late now and then: silence means less than in hardware. And
   // thousands of QPs that all ask "are you there?" at once make it worse: see docs/decisions/0022.
-  nic::ProbeSettings probes{.at_once = 256, .interval = 100us};
+  nic::ProbeSettings probes{.at_once = 256, .interval = 100us, .question_gap = 250us};
   // A QP that only receives asks whether its answers get through once per round trip and so many packets, or
   // per so many round trips: a question costs as much as a train.
   std::uint16_t reverse_probe_packets = 256;

@@ -47,6 +47,7 @@ Nic::Nic(const NicConfig& config)
     : config_(config),
       observer_(config.observer != nullptr ? *config.observer : deaf),
       pool_(config.limits.packets_in_flight),
+      incoming_(config.probes.question_gap),
       regions_(config.limits.regions, config.key_secret),
       qps_(config.limits.qps, config.qpns),
       scheduler_(config.scheduler),

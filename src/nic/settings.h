@@ -33,6 +33,7 @@ struct ProbeSettings {
   Duration interval = 50us;   // and one more per interval when none comes
   Duration doubt_interval =
       10ms;  // a plane that one QP gave up is asked by all others to that peer, so often at most
+  Duration question_gap = 0us;  // between questions of QPs that receive little, whether answers get through
 };
 
 struct EndpointSettings {
