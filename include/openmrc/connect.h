@@ -86,7 +86,7 @@ const void* openmrc_peer_data(const struct openmrc_connection* connection, size_
 
 /* Sends `data` and waits for what the peer sends by the same call: a barrier that carries something. The
  * peer's bytes go to `peer`, *peer_size says how much fits and becomes how much came (EMSGSIZE when it does
- * not fit). ECONNRESET: it has gone. */
+ * not fit). ECONNRESET: it has gone. After ETIMEDOUT the two sides are out of step: close. */
 int openmrc_exchange(struct openmrc_connection* connection, const void* data, size_t size, void* peer,
                      size_t* peer_size, int timeout_ms);
 /* Polls readable when the peer has sent something or has gone. */

@@ -163,7 +163,7 @@ int openmrc_accept(openmrc_listener* listener, ibv_context* context, mrc_qp** qp
   if (const int error = check_data(data, size); error != 0) return error;
   const auto party = make_party(context, qps, count, params);
   if (!party) return fail(party.error());
-  return finish(accept_tcp(listener->socket.get(), deadline), *party, data, size, deadline, out);
+  return finish(accept_speaker(listener->socket.get(), deadline), *party, data, size, deadline, out);
 }
 
 int openmrc_connect(const char* host, const char* service, ibv_context* context, mrc_qp** qps, int count,

@@ -160,6 +160,17 @@ Result<port::Fd> accept_tcp(int listener, Time deadline) {
   }
 }
 
+Result<port::Fd> accept_speaker(int listener, Time deadline, Duration silence) {
+  while (true) {
+    auto caller = accept_tcp(listener, deadline);
+    if (!caller) return caller;
+    const Time patience = std::min(deadline, steady_now() + silence);
+    const auto speaks = wait_for(caller->get(), POLLIN, patience);
+    if (speaks) return caller;
+    if (speaks.error().code != ETIMEDOUT || patience == deadline) return speaks.error();
+  }
+}
+
 int local_port(int socket) {
   sockaddr_storage where{};
   socklen_t size = sizeof where;

@@ -19,6 +19,10 @@ Result<port::Fd> listen_tcp(const char* host, const char* service);
 /// Keeps trying until somebody listens there or the time is over: the peer may start a moment later.
 Result<port::Fd> connect_tcp(const char* host, const char* service, Time deadline);
 Result<port::Fd> accept_tcp(int listener, Time deadline);
+/// Of callers that speak first. Who says nothing for so long is let go, and the next one has its turn: a
+/// monitor that only knocks, or a host that died, would keep all others waiting.
+inline constexpr Duration kSilence = 10s;
+Result<port::Fd> accept_speaker(int listener, Time deadline, Duration silence = kSilence);
 int local_port(int socket);
 
 Status send_message(int socket, const Message& message, Time deadline);

@@ -50,5 +50,28 @@ TEST(ConnectSocket, NobodyIsGivenUpBecauseOnePlaneIsDead) {
   }
 }
 
+TEST(ConnectSocket, WhoSaysNothingKeepsNobodyWaiting) {
+  const auto listener = listen_tcp("127.0.0.1", "0");
+  ASSERT_TRUE(listener) << listener.error().what;
+  const auto silent = connect_tcp("127.0.0.1", port_of(*listener).c_str(), deadline_after(5000));
+  const auto speaker = connect_tcp("127.0.0.1", port_of(*listener).c_str(), deadline_after(5000));
+  ASSERT_TRUE(silent && speaker);
+  ASSERT_EQ(::send(speaker->get(), "x", 1, MSG_NOSIGNAL), 1);
+  const auto called = accept_speaker(listener->get(), kNever, 1ms);
+  ASSERT_TRUE(called) << called.error().what;
+  char byte = 0;
+  EXPECT_EQ(::recv(called->get(), &byte, 1, 0), 1);
+  EXPECT_EQ(byte, 'x');
+}
+
+TEST(ConnectSocket, OneThatSaysNothingIsTimeUpToo) {
+  const auto listener = listen_tcp("127.0.0.1", "0");
+  ASSERT_TRUE(listener) << listener.error().what;
+  const auto silent = connect_tcp("127.0.0.1", port_of(*listener).c_str(), deadline_after(5000));
+  const auto called = accept_speaker(listener->get(), deadline_after(10));
+  ASSERT_FALSE(called);
+  EXPECT_EQ(called.error().code, ETIMEDOUT);
+}
+
 }  // namespace
 }  // namespace mrc::lib::connect
