@@ -38,6 +38,7 @@ class Operation {
   Status reduce_up(std::uint32_t segments);
   Status pass_down(std::uint32_t segments);
 
+  std::size_t area_used() const;
   std::size_t area() const { return bytes() + parity_ * 2 * bytes(); }
   std::size_t segment(std::size_t total, std::uint32_t most) const;
   std::uint32_t tag(std::uint32_t number) const { return parity_ * (Mesh::kTags / 2) + number; }
