@@ -143,13 +143,14 @@ TEST_P(Connect, StrangersAreTurnedAway) {
   close_ends(*table, ends);
 }
 
-// The listener introduces itself before it knows who calls.
+// The listener introduces itself to whoever speaks, before it knows who that is.
 TEST_P(Connect, AStrangerDoesNotHearTheSecret) {
   if (GetParam() != 11) return;  // no version plays a part
   Ends ends;
   HandleBytes bytes;
   const Handle handle = listen(bytes, ends);
   const int stranger = call(handle);
+  EXPECT_EQ(::send(stranger, "?", 1, MSG_NOSIGNAL), 1);
   std::string heard(4096, '\0');
   EXPECT_TRUE(drive([&] {
     try_accept(ends.listener, ends.receiver);
