@@ -44,8 +44,6 @@ Result<std::unique_ptr<FramedPort>> FramedPort::open(std::unique_ptr<Port> frame
   if (frames->capabilities().layer != Layer::frame)
     return Error{EINVAL, "FramedPort needs a port of frames below it"};
   const std::uint32_t interface = frames->link().interface;
-  const auto mac = mac_of(interface);
-  if (!mac) return mac.error();
   auto neighbours = Neighbours::open(interface);
   if (!neighbours) return neighbours.error();
   auto decoy = open_decoy(options);
@@ -58,16 +56,15 @@ Result<std::unique_ptr<FramedPort>> FramedPort::open(std::unique_ptr<Port> frame
     if (fd < 0) continue;
     if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) < 0) return errno_error("watch a port");
   }
-  return std::unique_ptr<FramedPort>(new FramedPort(std::move(frames), options, *mac, std::move(*neighbours),
+  return std::unique_ptr<FramedPort>(new FramedPort(std::move(frames), options, std::move(*neighbours),
                                                     std::move(*decoy), shield ? std::move(*shield) : Fd(),
                                                     std::move(epoll)));
 }
 
-FramedPort::FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& options,
-                       const wire::MacAddress& mac, Neighbours neighbours, Fd decoy, Fd shield, Fd epoll)
+FramedPort::FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& options, Neighbours neighbours,
+                       Fd decoy, Fd shield, Fd epoll)
     : frames_(std::move(frames)),
       options_(options),
-      mac_(mac),
       neighbours_(std::move(neighbours)),
       decoy_(std::move(decoy)),
       shield_(std::move(shield)),
@@ -80,6 +77,7 @@ FramedPort::~FramedPort() = default;
 void FramedPort::service() {
   frames_->service();
   neighbours_.update();
+  send_held();
 }
 
 Capabilities FramedPort::capabilities() const {
@@ -109,9 +107,10 @@ int FramedPort::check(const TxTrain& packet) const {
 /// Writes the headers of one packet and its list of pieces; returns 0 or why it can't be sent.
 int FramedPort::wrap(std::size_t i, const TxTrain& packet) {
   if (const int error = check(packet); error != 0) return error;
-  const auto hop = neighbours_.find(packet.outer != nullptr ? *packet.outer : *packet.to);
-  if (!hop) return EHOSTUNREACH;
-  const FrameRoute route{options_.local, mac_, *hop, options_.udp_port, options_.hop_limit};
+  const NextHop hop = neighbours_.find(packet.outer != nullptr ? *packet.outer : *packet.to);
+  if (hop.error != 0) return hop.error;
+  const FrameRoute route{options_.local, neighbours_.own_mac(), hop.mac, options_.udp_port,
+                         options_.hop_limit};
   const std::size_t head = frame_head_size(packet);
   emit_frame_head(packet, route, storage_->heads[i]);
   storage_->pieces[i][0] = {storage_->heads[i], head};
@@ -142,6 +141,7 @@ void FramedPort::write_checksum(std::size_t i, const TxTrain& train, std::size_t
 }
 
 std::size_t FramedPort::tx(std::span<TxTrain> trains) {
+  if (!held_.empty() && neighbours_.update()) send_held();
   std::size_t done = 0;
   while (done < trains.size()) {
     std::size_t n = 0;
@@ -150,16 +150,38 @@ std::size_t FramedPort::tx(std::span<TxTrain> trains) {
     const std::size_t sent = n == 0 ? 0 : frames_->tx({storage_->trains, n});
     for (std::size_t i = 0; i < sent; ++i) {
       trains[done + i].error = storage_->trains[i].error;
-      (storage_->trains[i].error == 0 ? counters_.tx_packets : counters_.tx_discarded) += 1;
-      counters_.tx_bytes += storage_->trains[i].error == 0 ? trains[done + i].packet_bytes : 0;
+      count(trains[done + i], trains[done + i].error);
     }
     done += sent;
     if (sent < n) break;
     if (error == 0) continue;
-    trains[done++].error = error;
-    ++counters_.tx_discarded;
+    trains[done].error = refuse(trains[done], error);
+    ++done;
   }
   return done;
+}
+
+void FramedPort::count(const TxTrain& packet, int error) {
+  (error == 0 ? counters_.tx_packets : counters_.tx_discarded) += 1;
+  counters_.tx_bytes += error == 0 ? packet.packet_bytes : 0;
+}
+
+// MRC-PORT-011: what the kernel is still looking for the way of waits here, and stops no other packet.
+int FramedPort::refuse(const TxTrain& packet, int error) {
+  if (error == EAGAIN && held_.add(packet)) return 0;
+  count(packet, error);
+  return error == EAGAIN ? EHOSTUNREACH : error;
+}
+
+void FramedPort::send_held() {
+  bool blocked = false;
+  held_.offer([&](const TxTrain& packet) {
+    const int error = blocked ? EAGAIN : wrap(0, packet);
+    if (error == EAGAIN) return false;
+    if (error == 0) blocked = frames_->tx({storage_->trains, 1}) == 0;
+    if (!blocked) count(packet, error != 0 ? error : storage_->trains[0].error);
+    return !blocked;
+  });
 }
 
 std::size_t FramedPort::rx(std::span<RxPacket> out) {

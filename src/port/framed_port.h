@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/ipv6.h"
+#include "port/held_packets.h"
 #include "port/neighbours.h"
 #include "port/port.h"
 
@@ -28,6 +29,9 @@ struct FrameContent;
 
 class FramedPort final : public Port {
  public:
+  /// Packets whose next hop the kernel has yet to find wait for that, as in its own sockets; when nobody
+  /// answers they count as discarded, and further ones end with EHOSTUNREACH until somebody does.
+  ///
   /// Keeps the packets that it takes from the kernel's own stack, where it may (CAP_BPF): that saves their
   /// way through it. Also keeps a UDP socket at `local` that takes nothing, so that the kernel doesn't call
   /// the port unreachable.
@@ -54,19 +58,22 @@ class FramedPort final : public Port {
 
   struct Storage;
 
-  FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& options, const wire::MacAddress& mac,
-             Neighbours neighbours, Fd decoy, Fd shield, Fd epoll);
+  FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& options, Neighbours neighbours, Fd decoy,
+             Fd shield, Fd epoll);
   int check(const TxTrain& packet) const;
   int wrap(std::size_t i, const TxTrain& packet);
   void write_checksum(std::size_t i, const TxTrain& train, std::size_t udp_at);
+  void count(const TxTrain& packet, int error);
+  int refuse(const TxTrain& packet, int error);
+  void send_held();
   bool ours(const FrameContent* content);
   bool refill();
   std::size_t split(std::span<RxPacket> out);
 
   std::unique_ptr<Port> frames_;
   FramedPortOptions options_;
-  wire::MacAddress mac_;
   Neighbours neighbours_;
+  HeldPackets held_;
   Fd decoy_;
   Fd shield_;  // the link of the program that keeps our frames from the kernel's stack, where there may be
                // one

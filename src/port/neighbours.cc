@@ -1,10 +1,7 @@
 #include "port/neighbours.h"
 
-#include <linux/neighbour.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <net/if_arp.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -15,144 +12,159 @@
 namespace mrc::port {
 namespace {
 
-constexpr int kAnswerTimeoutMs = 1000;
 constexpr std::uint16_t kDiscardPort = 9;
+constexpr std::uint32_t kNews = RTMGRP_NEIGH | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_IPV4_IFADDR |
+                                RTMGRP_IPV6_IFADDR | RTMGRP_LINK;
 
-std::size_t bytes_of(const Address& a) { return a.is_v4() ? 4 : 16; }
-const std::uint8_t* start_of(const Address& a) { return a.ip.data() + (a.is_v4() ? 12 : 0); }
-
-/// A netlink request with one attribute, an address.
-template <class Body>
-struct Query {
+/// Which way to an address; by which interface, where one is wanted.
+struct RouteQuestion {
   nlmsghdr header{};
-  Body body{};
-  alignas(rtattr) char attribute[RTA_SPACE(16)] = {};
+  rtmsg body{};
+  std::byte attributes[RTA_SPACE(16) + RTA_SPACE(4)] = {};
 
-  void set_address(unsigned short type, const Address& address) {
-    rtattr a{};
-    a.rta_type = type;
-    a.rta_len = static_cast<unsigned short>(RTA_LENGTH(bytes_of(address)));
-    std::memcpy(attribute, &a, sizeof a);
-    std::memcpy(attribute + RTA_LENGTH(0), start_of(address), bytes_of(address));
-    header.nlmsg_len = static_cast<std::uint32_t>(NLMSG_LENGTH(sizeof body) + RTA_SPACE(bytes_of(address)));
+  RouteQuestion(const Address& to, std::uint32_t interface) {
+    const auto destination = netlink::bytes_of(to);
+    header.nlmsg_type = RTM_GETROUTE;
     header.nlmsg_flags = NLM_F_REQUEST;
+    header.nlmsg_len = NLMSG_LENGTH(sizeof body);
+    body.rtm_family = to.is_v4() ? AF_INET : AF_INET6;
+    body.rtm_dst_len = static_cast<unsigned char>(8 * destination.size());
+    add(RTA_DST, destination);
+    if (interface != 0) add(RTA_OIF, std::as_bytes(std::span(&interface, 1)));
+  }
+  void add(unsigned short type, std::span<const std::byte> value) {
+    const rtattr head{static_cast<unsigned short>(RTA_LENGTH(value.size())), type};
+    std::byte* at = attributes + header.nlmsg_len - NLMSG_LENGTH(sizeof body);
+    std::memcpy(at, &head, sizeof head);
+    std::memcpy(at + RTA_LENGTH(0), value.data(), value.size());
+    header.nlmsg_len += static_cast<std::uint32_t>(RTA_SPACE(value.size()));
+  }
+  std::span<const std::byte> bytes() const {
+    return std::as_bytes(std::span(this, 1)).first(header.nlmsg_len);
   }
 };
-
-Address address_from(const void* data, std::size_t size) {
-  if (size == 4) {
-    sockaddr_in v4{};
-    v4.sin_family = AF_INET;
-    std::memcpy(&v4.sin_addr, data, 4);
-    return from_socket_address(reinterpret_cast<const sockaddr&>(v4));
-  }
-  Address out;
-  std::memcpy(out.ip.data(), data, 16);
-  return out;
-}
-
-Result<Fd> open_netlink(std::uint32_t groups) {
-  Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
-  if (!fd) return errno_error("open a netlink socket");
-  sockaddr_nl address{};
-  address.nl_family = AF_NETLINK;
-  address.nl_groups = groups;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)
-    return errno_error("bind a netlink socket");
-  return fd;
-}
 
 }  // namespace
 
 Result<Neighbours> Neighbours::open(std::uint32_t interface) {
-  auto events = open_netlink(RTMGRP_NEIGH | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
+  auto events = netlink::open(kNews);
   if (!events) return events.error();
-  auto queries = open_netlink(0);
-  if (!queries) return queries.error();
-  return Neighbours(interface, std::move(*events), std::move(*queries));
+  auto questions = netlink::open(0);
+  if (!questions) return questions.error();
+  const auto own = mac_of(interface);
+  if (!own) return own.error();
+  Neighbours made(interface, *own, std::move(*events), std::move(*questions));
+  made.table_.load(made.questions_.get());
+  return made;
 }
 
-void Neighbours::update() {
-  char news[8192];
-  bool changed = false;
-  while (::recv(events_.get(), news, sizeof news, MSG_DONTWAIT) >= 0 || errno == ENOBUFS) changed = true;
-  if (changed) known_.clear();
-}
-
-std::optional<wire::MacAddress> Neighbours::find(const Address& to) {
-  const wire::IpAddress key{to.ip};
-  if (const auto known = known_.find(key); known != known_.end()) return known->second;
-  if (known_.size() >= kMaxRemembered) known_.clear();
+bool Neighbours::update() {
   const NoCancel whole;
-  const auto hop = next_hop(to);
-  const auto mac = hop ? look_up(*hop) : std::nullopt;
-  known_.emplace(key, mac);
-  if (hop && !mac) provoke(*hop);
-  return mac;
-}
-
-bool Neighbours::ask(const void* request, std::size_t size, char* answer, std::size_t room,
-                     std::size_t& got) const {
-  if (::send(queries_.get(), request, size, 0) < 0) return false;
-  pollfd ready{queries_.get(), POLLIN, 0};
-  if (::poll(&ready, 1, kAnswerTimeoutMs) != 1) return false;
-  const ssize_t n = ::recv(queries_.get(), answer, room, MSG_DONTWAIT);
-  got = n > 0 ? static_cast<std::size_t>(n) : 0;
-  return n >= static_cast<ssize_t>(sizeof(nlmsghdr));
-}
-
-std::optional<Address> Neighbours::next_hop(const Address& to) {
-  Query<rtmsg> query;
-  query.header.nlmsg_type = RTM_GETROUTE;
-  query.body.rtm_family = to.is_v4() ? AF_INET : AF_INET6;
-  query.body.rtm_dst_len = static_cast<unsigned char>(8 * bytes_of(to));
-  query.set_address(RTA_DST, to);
-  alignas(nlmsghdr) char answer[4096];
-  std::size_t got = 0;
-  if (!ask(&query, query.header.nlmsg_len, answer, sizeof answer, got)) return std::nullopt;
-  const auto* header = reinterpret_cast<const nlmsghdr*>(answer);
-  if (!NLMSG_OK(header, got) || header->nlmsg_type != RTM_NEWROUTE) return std::nullopt;
-  const auto* route = static_cast<const rtmsg*>(NLMSG_DATA(header));
-  Address hop = to;
-  std::uint32_t by = 0;
-  auto left = static_cast<unsigned>(RTM_PAYLOAD(header));
-  for (auto* a = RTM_RTA(route); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
-    if (a->rta_type == RTA_OIF) std::memcpy(&by, RTA_DATA(a), sizeof by);
-    if (a->rta_type == RTA_GATEWAY) hop = address_from(RTA_DATA(a), RTA_PAYLOAD(a));
+  alignas(nlmsghdr) std::byte room[16384];
+  bool changed = false;
+  for (;;) {
+    const ssize_t size = ::recv(events_.get(), room, sizeof room, MSG_DONTWAIT);
+    if (size < 0 && errno == ENOBUFS) {  // told too much too fast: the kernel dropped news
+      table_.load(questions_.get());
+      known_.clear();
+      changed = true;
+    } else if (size < 0) {
+      return changed;
+    }
+    if (size > 0)
+      netlink::for_each_message({room, static_cast<std::size_t>(size)},
+                                [&](const nlmsghdr& message) { changed |= handle(message); });
   }
-  if (by != interface_) return std::nullopt;
+}
+
+/// A neighbour's news is about those who go by it, other news about everybody.
+bool Neighbours::handle(const nlmsghdr& message) {
+  if (message.nlmsg_type == RTM_NEWNEIGH || message.nlmsg_type == RTM_DELNEIGH) {
+    const auto who = table_.handle(message);
+    if (!who) return false;
+    for (auto& [to, known] : known_)
+      if (known.hop && known.hop->ip == who->bytes) known.current = false;
+    return true;
+  }
+  if ((message.nlmsg_type == RTM_NEWLINK || message.nlmsg_type == RTM_DELLINK) && !note_own_mac(message))
+    return false;
+  known_.clear();
+  return true;
+}
+
+/// False when the message is about another interface.
+bool Neighbours::note_own_mac(const nlmsghdr& message) {
+  const auto* about = static_cast<const ifinfomsg*>(NLMSG_DATA(&message));
+  if (static_cast<std::uint32_t>(about->ifi_index) != interface_) return false;
+  netlink::for_each_attribute<ifinfomsg>(message, [&](unsigned short type, std::span<const std::byte> value) {
+    if (type == IFLA_ADDRESS && value.size() == own_mac_.bytes.size())
+      std::memcpy(own_mac_.bytes.data(), value.data(), value.size());
+  });
+  return true;
+}
+
+NextHop Neighbours::find(const Address& to) {
+  const wire::IpAddress key{to.ip};
+  auto known = known_.find(key);
+  if (known != known_.end() && known->second.current) return known->second.next;
+  const NoCancel whole;
+  if (known == known_.end()) {
+    if (known_.size() >= kMaxRemembered) known_.clear();
+    known = known_.emplace(key, Known{.hop = route(to), .next = {}}).first;
+  }
+  known->second.next = known->second.hop ? reach(*known->second.hop) : NextHop{EHOSTUNREACH, {}};
+  known->second.current = true;
+  return known->second.next;
+}
+
+/// The kernel looks for a neighbour, and after one that it has not heard of for long, when it has something
+/// to send there. Ours it does not see.
+NextHop Neighbours::reach(const Address& hop) const {
+  const Neighbour* neighbour = table_.find({hop.ip});
+  const bool asked = neighbour != nullptr && neighbour->mac && !neighbour->old ? true : provoke(hop);
+  if (neighbour == nullptr) return {asked ? EAGAIN : EHOSTUNREACH, {}};
+  if (!neighbour->mac) return {EHOSTUNREACH, {}};
+  return {0, *neighbour->mac};
+}
+
+/// Of two interfaces in one network the kernel would take the first; ours is asked for where that is so.
+std::optional<Address> Neighbours::route(const Address& to) const {
+  std::uint32_t by = 0;
+  auto hop = route_by(to, 0, by);
+  if (hop && by != interface_) hop = route_by(to, interface_, by);
+  if (!hop || by != interface_) return std::nullopt;
   return hop;
 }
 
-std::optional<wire::MacAddress> Neighbours::look_up(const Address& hop) {
-  Query<ndmsg> query;
-  query.header.nlmsg_type = RTM_GETNEIGH;
-  query.body.ndm_family = hop.is_v4() ? AF_INET : AF_INET6;
-  query.body.ndm_ifindex = static_cast<int>(interface_);
-  query.set_address(NDA_DST, hop);
-  alignas(nlmsghdr) char answer[4096];
-  std::size_t got = 0;
-  if (!ask(&query, query.header.nlmsg_len, answer, sizeof answer, got)) return std::nullopt;
-  const auto* header = reinterpret_cast<const nlmsghdr*>(answer);
-  if (!NLMSG_OK(header, got) || header->nlmsg_type != RTM_NEWNEIGH) return std::nullopt;
-  const auto* neighbour = static_cast<const ndmsg*>(NLMSG_DATA(header));
-  if ((neighbour->ndm_state & (NUD_FAILED | NUD_INCOMPLETE)) != 0) return std::nullopt;
-  auto left = static_cast<unsigned>(NLMSG_PAYLOAD(header, sizeof(ndmsg)));
-  const auto* first = reinterpret_cast<const char*>(neighbour) + NLMSG_ALIGN(sizeof(ndmsg));
-  for (auto* a = reinterpret_cast<const rtattr*>(first); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
-    if (a->rta_type != NDA_LLADDR || RTA_PAYLOAD(a) != 6) continue;
-    wire::MacAddress mac;
-    std::memcpy(mac.bytes.data(), RTA_DATA(a), 6);
-    return mac;
-  }
-  return std::nullopt;
+std::optional<Address> Neighbours::route_by(const Address& to, std::uint32_t interface,
+                                            std::uint32_t& by) const {
+  const RouteQuestion question(to, interface);
+  alignas(nlmsghdr) std::byte room[4096];
+  std::optional<Address> hop;
+  netlink::for_each_message(netlink::ask(questions_.get(), question.bytes(), room),
+                            [&](const nlmsghdr& answer) {
+                              if (answer.nlmsg_type != RTM_NEWROUTE) return;
+                              hop = to;
+                              netlink::for_each_attribute<rtmsg>(
+                                  answer, [&](unsigned short type, std::span<const std::byte> value) {
+                                    if (type == RTA_OIF && value.size() == sizeof by)
+                                      std::memcpy(&by, value.data(), sizeof by);
+                                    if (type == RTA_GATEWAY) hop = netlink::address_from(value);
+                                  });
+                            });
+  return hop;
 }
 
-/// The kernel looks for a neighbour when it has something to send him: one byte to the discard port.
-void Neighbours::provoke(const Address& to) const {
-  const SocketAddress address = to_socket_address(to, kDiscardPort);
+/// One byte to the discard port. False: the kernel has no way to send it, and so looks for nobody.
+bool Neighbours::provoke(const Address& hop) const {
+  Address scoped = hop;
+  if (!hop.is_v4()) scoped.scope = interface_;
+  const SocketAddress address = to_socket_address(scoped, kDiscardPort);
   const Fd fd(::socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd) ::sendto(fd.get(), "", 1, MSG_DONTWAIT, &address.any, address.size);
+  if (!fd) return false;
+  const int interface = static_cast<int>(interface_);
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTOIFINDEX, &interface, sizeof interface);
+  return ::sendto(fd.get(), "", 1, MSG_DONTWAIT, &address.any, address.size) == 1;
 }
 
 Result<wire::MacAddress> mac_of(std::uint32_t interface) {

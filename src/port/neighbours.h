@@ -1,5 +1,5 @@
-// Which MAC address a frame to an IP address needs: asks the kernel's routes and neighbour table, and
-// remembers.
+// What the Ethernet header of a frame to an IP address says: the next hop on the kernel's routes, its MAC,
+// and our own.
 #pragma once
 
 #include <cstdint>
@@ -8,38 +8,57 @@
 
 #include "port/address.h"
 #include "port/fd.h"
+#include "port/neighbour_table.h"
 #include "wire/address.h"
 
 namespace mrc::port {
+
+struct NextHop {
+  // 0, and this is its MAC. EAGAIN: the kernel is looking for it. EHOSTUNREACH: no route by this interface,
+  // or nobody answers there; as long as somebody asks here, the kernel goes on looking.
+  int error = 0;
+  wire::MacAddress mac;
+};
 
 class Neighbours {
  public:
   /// Next hops by this interface, in the caller's network namespace.
   static Result<Neighbours> open(std::uint32_t interface);
 
-  /// The next hop's MAC on the way to `to`. Unknown: the kernel is set to find out, and a later call may
-  /// know.
-  std::optional<wire::MacAddress> find(const Address& to);
-  /// Readable when routes or neighbours change.
+  NextHop find(const Address& to);
+  const wire::MacAddress& own_mac() const { return own_mac_; }
+  /// Readable when there is news.
   int fd() const { return events_.get(); }
-  /// Forgets what was remembered if something changed.
-  void update();
+  /// Takes the news; true when a later find() may say something else.
+  bool update();
 
  private:
   static constexpr std::size_t kMaxRemembered = 65536;
+  struct Known {
+    std::optional<Address> hop;  // nothing: no route
+    NextHop next;
+    bool current = false;
+  };
 
-  Neighbours(std::uint32_t interface, Fd events, Fd queries)
-      : interface_(interface), events_(std::move(events)), queries_(std::move(queries)) {}
-  std::optional<Address> next_hop(const Address& to);
-  std::optional<wire::MacAddress> look_up(const Address& hop);
-  bool ask(const void* request, std::size_t size, char* answer, std::size_t room, std::size_t& got) const;
-  void provoke(const Address& to) const;
+  Neighbours(std::uint32_t interface, wire::MacAddress own, Fd events, Fd questions)
+      : interface_(interface),
+        own_mac_(own),
+        events_(std::move(events)),
+        questions_(std::move(questions)),
+        table_(interface) {}
+  bool handle(const nlmsghdr& message);
+  bool note_own_mac(const nlmsghdr& message);
+  std::optional<Address> route(const Address& to) const;
+  std::optional<Address> route_by(const Address& to, std::uint32_t interface, std::uint32_t& by) const;
+  NextHop reach(const Address& hop) const;
+  bool provoke(const Address& hop) const;
 
   std::uint32_t interface_;
+  wire::MacAddress own_mac_;
   Fd events_;
-  Fd queries_;
-  std::unordered_map<wire::IpAddress, std::optional<wire::MacAddress>>
-      known_;  // nothing: the kernel is looking
+  Fd questions_;
+  NeighbourTable table_;
+  std::unordered_map<wire::IpAddress, Known> known_;
 };
 
 /// The MAC address of an interface of ours.
