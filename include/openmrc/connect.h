@@ -2,7 +2,9 @@
  *
  * MRC leaves connection set-up to applications. This does it for them: both sides tell each other QP numbers,
  * GIDs, PSNs, limits and capabilities, agree on what both can do, and move their queue pairs to RTS together.
- * What does not fit is an error with a sentence that says which side has to change (openmrc_error()).
+ * What does not fit is an error with a sentence that says which side has to change (openmrc_error()); so are
+ * settings of the two processes that must be the same: MRC_UDP_PORT, MRC_ICRC, the trimmed classes of
+ * MRC_DSCP.
  *
  * The side that listens and the side that connects call the same thing otherwise: qps[i] here meets qps[i]
  * there. The TCP connection stays open: it carries openmrc_exchange(), and tells when the peer has gone. A
@@ -72,7 +74,11 @@ void openmrc_destroy_listener(struct openmrc_listener* listener);
 
 /* `context` is the device of the queue pairs. `data` (at most OPENMRC_MAX_DATA bytes, may be NULL) reaches
  * the peer: addresses and keys of memory, say. timeout_ms < 0 waits for ever; ETIMEDOUT. params may be NULL.
- */
+ *
+ * Nobody holds the other up: who has begun and then says nothing for 10 s is given up. A listener says so on
+ * stderr and serves the next one, within its own time; to who called it is ETIMEDOUT. A listener's queue pairs
+ * stay as they are until a caller is ready: after ECONNRESET (it died half way) and EPROTO (it is another
+ * program) they can be offered to the next one at once. */
 int openmrc_accept(struct openmrc_listener* listener, struct ibv_context* context, struct mrc_qp** qps,
                    int count, const struct openmrc_params* params, const void* data, size_t size,
                    int timeout_ms, struct openmrc_connection** connection);

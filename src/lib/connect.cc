@@ -5,8 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "lib/connect_party.h"
-#include "lib/connect_socket.h"
+#include "lib/connect_meet.h"
 #include "lib/failure.h"
 
 using namespace mrc;
@@ -38,21 +37,6 @@ int check_data(const void* data, std::size_t size) {
   return fail(EINVAL, "at most " + std::to_string(OPENMRC_MAX_DATA) + " bytes of data");
 }
 
-/// The next message, which must be of this type. A refusal becomes its sentence.
-Result<Message> expect(int socket, Type type, Time deadline, bool* heard_goodbye = nullptr) {
-  auto message = receive_message(socket, deadline);
-  if (!message) return message;
-  const auto got = static_cast<Type>((*message)[0]);
-  message->erase(message->begin());
-  if (got == type) return message;
-  if (got == Type::refused) {
-    return Error{ECONNREFUSED, "the peer refused: " + std::string(message->begin(), message->end())};
-  }
-  if (got == Type::bye && heard_goodbye != nullptr) *heard_goodbye = true;
-  if (got == Type::bye) return Error{ECONNRESET, "the peer said goodbye"};
-  return Error{EPROTO, "the peer sent something out of turn"};
-}
-
 /// Waits for the peer's goodbye. What it wanted to exchange before is of no use any more.
 Status hear_goodbye(openmrc_connection& c, Time deadline) {
   while (!c.heard_goodbye) {
@@ -63,55 +47,9 @@ Status hear_goodbye(openmrc_connection& c, Time deadline) {
   return Done{};
 }
 
-/// Everything between an open TCP connection and queue pairs in RTS.
-Status meet(openmrc_connection& c, const Party& party, const Hello& ours, Time deadline) {
-  const int socket = c.socket.get();
-  if (auto sent = send_message(socket, emit(ours), deadline); !sent) return sent;
-  const auto greeting = expect(socket, Type::hello, deadline);
-  if (!greeting) return greeting.error();
-  auto theirs = parse_hello(*greeting);
-  if (!theirs) return theirs.error();
-  const auto agreed = agree(ours, *theirs, party.limits);
-  if (!agreed) return agreed.error();
-  for (std::size_t i = 0; i < party.qps.size(); ++i) {
-    if (state_of(party.qps[i]) == IBV_QPS_RESET) {
-      if (auto moved = to_init(party.qps[i], party.params); !moved) return moved;
-    }
-    if (auto moved = to_rtr(party.qps[i], party, *agreed, theirs->gid, theirs->qps[i]); !moved) return moved;
-  }
-  // Nobody sends before both accept.
-  if (auto sent = send_message(socket, emit(Type::ready), deadline); !sent) return sent;
-  if (const auto ready = expect(socket, Type::ready, deadline); !ready) return ready.error();
-  for (std::size_t i = 0; i < party.qps.size(); ++i) {
-    if (auto moved = to_rts(party.qps[i], party, *agreed, ours.qps[i].psn); !moved) return moved;
-  }
-  c.agreed = {static_cast<ibv_mtu>(agreed->mtu),
-              agreed->mpr,
-              agreed->max_wimm,
-              agreed->dynamic_mpr,
-              agreed->peer_trim_nack,
-              agreed->peer_service_time,
-              {}};
-  std::memcpy(c.agreed.peer_gid.raw, theirs->gid.data(), theirs->gid.size());
-  c.peer_data = std::move(theirs->data);
-  return Done{};
-}
-
-int finish(Result<port::Fd> socket, const Party& party, const void* data, std::size_t size, Time deadline,
-           openmrc_connection** out) {
-  if (!socket) return fail(socket.error());
-  auto connection = std::make_unique<openmrc_connection>();
-  connection->socket = std::move(*socket);
-  const auto hello = make_hello(party, data, size);
-  const Status met = hello ? meet(*connection, party, *hello, deadline) : Status(hello.error());
-  if (!met) {
-    const std::string& why = met.error().what;
-    const Message refusal =
-        emit(Type::refused, {reinterpret_cast<const std::uint8_t*>(why.data()), why.size()});
-    (void)static_cast<bool>(send_message(connection->socket.get(), refusal, deadline_after(100)));
-    return fail(met.error());
-  }
-  *out = connection.release();
+int finish(Result<Met> met, openmrc_connection** out) {
+  if (!met) return fail(met.error());
+  *out = new openmrc_connection{std::move(met->socket), met->agreed, std::move(met->peer_data)};
   return 0;
 }
 
@@ -163,7 +101,7 @@ int openmrc_accept(openmrc_listener* listener, ibv_context* context, mrc_qp** qp
   if (const int error = check_data(data, size); error != 0) return error;
   const auto party = make_party(context, qps, count, params);
   if (!party) return fail(party.error());
-  return finish(accept_speaker(listener->socket.get(), deadline), *party, data, size, deadline, out);
+  return finish(meet_caller(listener->socket.get(), *party, {data, size}, deadline), out);
 }
 
 int openmrc_connect(const char* host, const char* service, ibv_context* context, mrc_qp** qps, int count,
@@ -175,7 +113,9 @@ int openmrc_connect(const char* host, const char* service, ibv_context* context,
   const auto party = make_party(context, qps, count, params);
   if (!party) return fail(party.error());
   const char* port = service != nullptr ? service : OPENMRC_DEFAULT_PORT;
-  return finish(connect_tcp(host, port, deadline), *party, data, size, deadline, out);
+  auto socket = connect_tcp(host, port, deadline);
+  if (!socket) return fail(socket.error());
+  return finish(meet_listener(*std::move(socket), *party, {data, size}, deadline), out);
 }
 
 const openmrc_agreement* openmrc_agreed(const openmrc_connection* connection) { return &connection->agreed; }

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "lib/progress.h"
+#include "port/address.h"
 #include "wire/bytes.h"
 
 namespace mrc::lib::connect {
@@ -177,6 +178,13 @@ int local_port(int socket) {
   ::getsockname(socket, reinterpret_cast<sockaddr*>(&where), &size);
   return ntohs(where.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(where).sin6_port
                                            : reinterpret_cast<sockaddr_in&>(where).sin_port);
+}
+
+std::string peer_name(int socket) {
+  sockaddr_storage who{};
+  socklen_t size = sizeof who;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&who), &size) != 0) return "the peer";
+  return port::to_string(port::from_socket_address(reinterpret_cast<const sockaddr&>(who)));
 }
 
 Status send_message(int socket, const Message& message, Time deadline) {

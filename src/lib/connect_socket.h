@@ -24,6 +24,8 @@ Result<port::Fd> accept_tcp(int listener, Time deadline);
 inline constexpr Duration kSilence = 10s;
 Result<port::Fd> accept_speaker(int listener, Time deadline, Duration silence = kSilence);
 int local_port(int socket);
+/// The address at the other end.
+std::string peer_name(int socket);
 
 Status send_message(int socket, const Message& message, Time deadline);
 /// ECONNRESET when the peer has gone.

@@ -128,6 +128,7 @@ class Device {
 
   virtual const DeviceConfig& config() const = 0;
   virtual const Limits& limits() const = 0;
+  virtual WireTerms wire_terms() const { return {}; }
   /// Hints that programs hold on it: they are nothing to the device but a number that it promised.
   std::atomic<std::uint32_t> hints = 0;
   virtual PortStatus port_status(PortId port) const = 0;

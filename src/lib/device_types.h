@@ -42,6 +42,13 @@ struct Limits {
   bool service_time = true;
 };
 
+/// What a process sets for itself and both ends must have alike, or neither hears the other.
+struct WireTerms {
+  std::uint16_t udp_port = 4791;                    // MRC_UDP_PORT
+  bool icrc = true;                                 // MRC_ICRC
+  std::uint8_t trimmed = 34, trimmed_lasthop = 36;  // MRC_DSCP
+};
+
 enum class GidType : std::uint8_t { roce_v1, roce_v2 };
 
 struct GidEntry {
@@ -129,7 +136,7 @@ struct EndpointAnswer {
 /// One plane as a QP knows it.
 struct PlaneStatus {
   PortId port;
-  bool usable = false;          // our port and the peer's are up, as far as the QP was told
+  bool usable = false;              // our port and the peer's are up, as far as the QP was told
   std::uint16_t evs = 0, good = 0;  // paths of the QP through it; those not withdrawn
 };
 

@@ -15,6 +15,11 @@ constexpr std::uint32_t kSrv6Bytes = 64;  // an outer IPv6 header and a segment 
 
 }  // namespace
 
+WireTerms NicDevice::wire_terms() const {
+  const wire::Settings& w = settings_.wire;
+  return {settings_.udp_port, settings_.icrc, w.dscp_trimmed, w.dscp_trimmed_lasthop};
+}
+
 PortStatus NicDevice::port_status(PortId port) const {
   const std::lock_guard lock(mutex_);
   if (!alive_ || port.value < 1 || port.value > ports_.size()) return {};

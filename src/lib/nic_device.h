@@ -47,6 +47,7 @@ class NicDevice final : public Device,
 
   const DeviceConfig& config() const override { return config_; }
   const Limits& limits() const override { return limits_; }
+  WireTerms wire_terms() const override;
   PortStatus port_status(PortId port) const override;
   std::vector<GidEntry> gids(PortId port) const override;
   Result<Pd> create_pd() override;

@@ -143,20 +143,23 @@ TEST_P(Connect, StrangersAreTurnedAway) {
   close_ends(*table, ends);
 }
 
-// The listener introduces itself to whoever speaks, before it knows who that is.
+// The listener introduces itself to whoever greets, before it knows who that is.
 TEST_P(Connect, AStrangerDoesNotHearTheSecret) {
   if (GetParam() != 11) return;  // no version plays a part
   Ends ends;
   HandleBytes bytes;
   const Handle handle = listen(bytes, ends);
   const int stranger = call(handle);
-  EXPECT_EQ(::send(stranger, "?", 1, MSG_NOSIGNAL), 1);
+  std::string greeting("\0\0\0\x26\x01oMRC\0\1\0\1", 13);  // length, type, magic, versions
+  greeting.resize(4 + 0x26);                               // and no queue pairs
+  EXPECT_EQ(::send(stranger, greeting.data(), greeting.size(), MSG_NOSIGNAL), ssize_t(greeting.size()));
   std::string heard(4096, '\0');
   EXPECT_TRUE(drive([&] {
     try_accept(ends.listener, ends.receiver);
     return ::recv(stranger, heard.data(), heard.size(), MSG_DONTWAIT) > 0;
   }));
   const std::string secret(reinterpret_cast<const char*>(&handle.cookie), sizeof handle.cookie);
+  EXPECT_EQ(heard[4], 1) << "a greeting";
   EXPECT_EQ(heard.find(secret), std::string::npos);
   ::close(stranger);
   close_ends(*table, ends);
