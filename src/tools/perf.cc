@@ -8,7 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "lib/device_settings.h"
 #include "tools/commands.h"
@@ -71,6 +73,7 @@ int run_perf(const PerfOptions& o) {
 
 Run perf(CLI::App& app) {
   auto o = std::make_shared<PerfOptions>();
+  if (const char* set = std::getenv("MRC_ICRC"); set != nullptr) o->icrc = std::string_view(set) != "0";
   app.add_option("--listen", o->listen, "be the side that is written to, at this address of this host");
   app.add_option("--connect", o->connect, "measure writes to the host that listens");
   app.add_flag("--local", o->local, "both ends on this host, over loopback");
@@ -101,7 +104,8 @@ Run perf(CLI::App& app) {
       "write no faster than this, such as 20M, and sleep in between: a load beside other work");
   app.add_option("--spray-unit", o->spray_unit,
                  "packets in a row on one EV (8); 1 is the conformant mode, 0 as many as one send carries")
-      ->check(CLI::Range(0, 64));
+      ->check(CLI::Range(0, 64))
+      ->envname("MRC_SPRAY_UNIT");
   app.add_option("--mtu", o->mtu, "path MTU (4096)")->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
   app.add_option("--cc", o->cc, "congestion control: nscc, off, or a fixed window such as constant:128K")
       ->check([](const std::string& text) {
@@ -120,7 +124,8 @@ Run perf(CLI::App& app) {
   app.add_flag("--json", o->json, "one JSON object");
   app.add_flag("--quiet", o->quiet, "no progress on the terminal, and no word about waiting");
   app.footer(
-      "Both ends take the same --size, --depth, --memory, --qps, --latency, --imm, --verify and --rate.\n"
+      "Both ends take the same --size, --depth, --memory, --qps, --latency, --imm, --verify, --rate and "
+      "--no-icrc.\n"
       "Example: mrc perf --listen 10.0.0.2    and    mrc perf --connect 10.0.0.2 --size 1M --json\n"
       "Example: mrc perf --local --latency --size 8");
   return [o] { return run_perf(*o); };

@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "lib/progress.h"
 #include "lib/soft_context.h"
 #include "port/address.h"
+#include "tools/perf_flood.h"
 #include "tools/soft_device.h"
 #include "tools/waiting_line.h"
 
@@ -23,6 +25,14 @@ constexpr std::uint8_t kRevision = 1;  // of how two ends talk: 1 grants immedia
 
 Error out_of(const char* what) { return {errno, std::string("no ") + what + ": " + std::strerror(errno)}; }
 Error said() { return {EIO, openmrc_error()}; }
+
+/// Anybody may knock at a port: who is no end of a measurement is let go, and the wait goes on.
+bool is_stranger(int error) { return error == EPROTO || error == ECONNRESET; }
+
+int remaining_ms(Time deadline) {
+  if (deadline == kNever) return -1;
+  return static_cast<int>(std::max<std::int64_t>((deadline - lib::steady_now()) / 1ms, 0));
+}
 
 void set_environment(const PerfOptions& options) {
   ::setenv("MRC_SPRAY_UNIT", std::to_string(options.spray_unit).c_str(), 1);
@@ -136,16 +146,18 @@ PerfTerms PerfSide::terms() const {
 
 Status PerfSide::accept(openmrc_listener* listener) {
   const PerfTerms ours = terms();
-  const int wait_ms = options_.wait > 0 ? static_cast<int>(options_.wait * 1000) : -1;
+  const Time deadline = options_.wait > 0 ? time_after(options_.wait) : kNever;
   const WaitingLine waiting("mrc perf: listening at " + options_.listen + " port " + options_.service +
                                 " for the other end: mrc perf --connect " + options_.listen + " there",
                             !options_.quiet && !options_.local);
   const openmrc_params p = params();
-  if (openmrc_accept(listener, verbs_, qps_.data(), static_cast<int>(qps_.size()), &p, &ours, sizeof ours,
-                     wait_ms, &connection_) != 0) {
-    return said();
+  while (true) {
+    const int error = openmrc_accept(listener, verbs_, qps_.data(), static_cast<int>(qps_.size()), &p, &ours,
+                                     sizeof ours, remaining_ms(deadline), &connection_);
+    if (error == 0) return check_peer();
+    if (!is_stranger(error)) return said();
+    std::fprintf(stderr, "mrc perf: turned a caller away: %s\n", openmrc_error());
   }
-  return check_peer();
 }
 
 Status PerfSide::connect() {

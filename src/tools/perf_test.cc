@@ -15,7 +15,8 @@ using testing::run_mrc;
 struct Perf : ::testing::Test {
   Perf() {
     ::setenv("MRC_UDP_PORT", "14809", 1);
-    ::unsetenv("MRC_DEVICES");  // an earlier run in this process named its own
+    // an earlier run in this process named its own
+    for (const char* name : {"MRC_DEVICES", "MRC_ICRC", "MRC_SPRAY_UNIT"}) ::unsetenv(name);
   }
   ~Perf() override { ::unsetenv("MRC_UDP_PORT"); }
 };
@@ -53,6 +54,14 @@ TEST_F(Perf, SmallWritesInTheConformantMode) {
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("writes of 64 bytes, 1 QP, depth"), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("spray unit 1, iCRC on"), std::string::npos) << o.out;
+}
+
+TEST_F(Perf, WhatTheEnvironmentSaysHoldsForPerfToo) {
+  ::setenv("MRC_ICRC", "0", 1);
+  ::setenv("MRC_SPRAY_UNIT", "3", 1);
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18816", "--seconds", "0.05"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("spray unit 3, iCRC off"), std::string::npos) << o.out;
 }
 
 TEST_F(Perf, ARateIsNotExceeded) {
