@@ -58,6 +58,10 @@ void Daemon::add_own(std::shared_ptr<lib::Device> device) {
   if (known == nullptr) {
     known = std::make_unique<DeviceState>(device->config().name, device->config().guid, places);
   }
+  known->name.clear();
+  for (auto& [key, other] : devices_) {  // whatever processes call theirs, mrcd's own keep their names
+    if (other->name == device->config().name) other->name = name_beside(devices_, other->name, other->ports);
+  }
   known->name = device->config().name;
   known->guid = device->config().guid;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -140,10 +144,22 @@ bool Daemon::handle_some(Session& session) {
     if (session.paused) return true;
     node::Message message;
     const auto next = session.socket.next(message);
-    if (next == node::MessageStream::Next::malformed) return false;
+    if (next == node::MessageStream::Next::malformed) {
+      if (!session.greeted && session.socket.foreign()) turn_away(session, *session.socket.foreign());
+      return false;
+    }
     if (next == node::MessageStream::Next::more) return true;
     if (!handle(session, message)) return false;
   }
+}
+
+/// In its own version, so that it can tell its user.
+void Daemon::turn_away(Session& session, const node::MessageStream::Foreign& who) {
+  std::vector<std::uint8_t> bytes;
+  const Error why = node::different_versions(node::kProtocol, who.version);
+  node::emit_message({who.id, node::Answer{why.code, 0, why.what}}, bytes, who.version);
+  session.socket.queue_bytes(bytes);
+  session.socket.flush();
 }
 
 /// After each round: events go out, the state is stored, then answers leave. So an answer means that it is

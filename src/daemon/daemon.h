@@ -57,6 +57,7 @@ class Daemon final : private lib::DeviceListener {
   void serve(Session& session, std::uint32_t events);
   bool take(Session& session);
   bool handle_some(Session& session);
+  void turn_away(Session& session, const node::MessageStream::Foreign& who);
   void close(Session& session);
   void tick();
   void settle();
@@ -140,7 +141,7 @@ class Daemon final : private lib::DeviceListener {
   std::map<std::uint32_t, std::size_t> sessions_of_;  // by user
   std::set<Session*> touched_;                        // have something to flush
   std::set<Session*> closing_;
-  std::map<std::string, std::unique_ptr<DeviceState>> devices_;
+  Devices devices_;
   std::list<PendingSnapshot> snapshots_;
   std::uint32_t last_collect_ = 0;
   bool dirty_ = false;  // the state file is older than the state

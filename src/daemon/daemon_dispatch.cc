@@ -42,8 +42,8 @@ bool Daemon::on(Session& s, std::uint32_t id, Hello& m) {
   s.facts.uid = s.uid;
   s.facts.program = m.program;
   if (m.protocol != kProtocol) {
-    answer(s, id, EPROTONOSUPPORT,
-           "this mrcd speaks another version of the protocol: update both to the same release");
+    const Error why = different_versions(kProtocol, m.protocol);
+    answer(s, id, why.code, why.what);
     return true;
   }
   if (m.network != 0 && m.network != own_network()) {
@@ -101,7 +101,8 @@ DeviceState* Daemon::device_for(const Hello& m) {
   const std::string key = key_of(m.ports);
   if (const auto found = devices_.find(key); found != devices_.end()) return found->second.get();
   if (devices_.size() >= settings_.most_devices) return nullptr;
-  return (devices_[key] = std::make_unique<DeviceState>(m.device, m.guid, m.ports)).get();
+  const std::string name = name_beside(devices_, m.device, m.ports);
+  return (devices_[key] = std::make_unique<DeviceState>(name, m.guid, m.ports)).get();
 }
 
 /// It is no process of its device any more; what it did stays.

@@ -3,7 +3,6 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <set>
 
 #include "daemon/daemon.h"
 #include "node/metrics.h"
@@ -13,17 +12,6 @@ namespace mrc::daemon {
 using namespace node;
 
 namespace {
-
-/// Two devices may have one name, when processes call them so; their addresses differ.
-std::string unique_name(const DeviceState& device, std::set<std::string>& taken) {
-  std::string name = device.name;
-  for (const PortPlace& place : device.ports) {
-    if (!taken.contains(name)) break;
-    name += "@" + address_text(place.address);
-  }
-  taken.insert(name);
-  return name;
-}
 
 /// A process may have several connections for one device: it is one process all the same.
 void merge(std::vector<ProcessFacts>& processes, ProcessFacts more) {
@@ -53,24 +41,12 @@ Status Daemon::open_metrics() {
   return Done{};
 }
 
-/// Every series once: devices have names of their own, a process appears once per device.
+/// Every series once: a process appears once per device.
 Snapshot Daemon::metrics_snapshot() const {
   Snapshot all = head();
-  all.devices.clear();
-  std::map<const DeviceState*, std::string> names;
-  std::set<std::string> taken;
-  for (const bool own : {true, false}) {  // whatever processes call theirs, mrcd's own keep their names
-    for (const auto& [key, device] : devices_) {
-      if (device->own() != own) continue;
-      names[device.get()] = unique_name(*device, taken);
-      all.devices.push_back(facts_of(*device));
-      all.devices.back().name = names[device.get()];
-    }
-  }
   for (const auto& session : sessions_) {
     if (!session->member) continue;
     ProcessFacts facts = session->facts;
-    facts.device = names[session->device];
     for (std::size_t i = 0; i < facts.ports.size(); ++i)
       facts.ports[i].port = PortId(static_cast<std::uint8_t>(i + 1));
     merge(all.processes, std::move(facts));

@@ -1,4 +1,6 @@
 // What mrcd promises to the processes of a node.
+#include <set>
+
 #include "daemon/daemon_case.h"
 
 namespace mrc::daemon {
@@ -29,6 +31,23 @@ TEST_F(DaemonTest, AnotherDeviceHasItsOwnProfiles) {
   Process there(mrcd, other);
   make_profile(here, 9);
   EXPECT_FALSE(there.profiles.acquire_ev(9));
+}
+
+TEST_F(DaemonTest, DevicesThatProcessesCallAlikeAreTwoForWhoLooks) {
+  Hello other = two_ports();
+  for (PortPlace& port : other.ports) port.address = {};  // before the first in every order
+  Process first(mrcd);
+  Process second(mrcd, other), third(mrcd, other);
+  auto observer = DaemonClient::open(mrcd.settings.socket);
+  ASSERT_TRUE(observer);
+  const auto snapshot = observer->snapshot(false);
+  ASSERT_TRUE(snapshot);
+  std::multiset<std::string> devices, users;
+  for (const DeviceFacts& device : snapshot->devices) devices.insert(device.name);
+  for (const ProcessFacts& process : snapshot->processes) users.insert(process.device);
+  EXPECT_EQ(devices, (std::multiset<std::string>{"mrc0", "mrc0@::"}));
+  EXPECT_EQ(users, (std::multiset<std::string>{"mrc0", "mrc0@::", "mrc0@::"}));
+  EXPECT_TRUE(DaemonClient::open(mrcd.settings.socket, "mrc0@::"));
 }
 
 TEST_F(DaemonTest, AProcessThatDiesHoldsNothing) {

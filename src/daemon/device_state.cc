@@ -22,6 +22,19 @@ std::string key_of(const std::vector<node::PortPlace>& ports) {
   return key;
 }
 
+std::string name_beside(const Devices& others, std::string name, const std::vector<node::PortPlace>& ports) {
+  const auto taken = [&] {
+    return std::any_of(others.begin(), others.end(), [&](const auto& other) {
+      return other.second != nullptr && other.second->name == name;
+    });
+  };
+  for (const node::PortPlace& place : ports) {
+    if (!taken()) break;
+    name += "@" + node::address_text(place.address);
+  }
+  return name;
+}
+
 DeviceState::DeviceState(std::string device_name, std::uint64_t device_guid,
                          std::vector<node::PortPlace> places)
     : name(std::move(device_name)),

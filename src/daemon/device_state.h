@@ -65,4 +65,10 @@ struct DeviceState {
   Account ended_;                                     // of all before them
 };
 
+using Devices = std::map<std::string, std::unique_ptr<DeviceState>>;  // by key
+
+/// Processes may call different devices alike: who comes later has its addresses behind its name, as many as
+/// it takes to tell it from the others.
+std::string name_beside(const Devices& others, std::string name, const std::vector<node::PortPlace>& ports);
+
 }  // namespace mrc::daemon

@@ -124,8 +124,9 @@ void restore(LocalProfiles& to, std::uint64_t id, const EvProfile& p) {
 
 void restore(const StoredDevice& stored, Devices& devices) {
   if (stored.ports.empty()) return;
+  const std::string name = name_beside(devices, stored.name, stored.ports);
   auto& device = devices[key_of(stored.ports)];
-  device = std::make_unique<DeviceState>(stored.name, stored.guid, stored.ports);
+  device = std::make_unique<DeviceState>(name, stored.guid, stored.ports);
   device->disabled = PortMask(stored.disabled) & PortMask::first(static_cast<int>(stored.ports.size()));
   for (const auto& [id, profile] : stored.formats) restore(device->profiles, id, profile);
   for (const auto& [id, profile] : stored.evs) restore(device->profiles, id, profile);

@@ -14,8 +14,6 @@
 
 namespace mrc::daemon {
 
-using Devices = std::map<std::string, std::unique_ptr<DeviceState>>;
-
 /// An empty path stores nothing.
 Status save_state(const std::string& path, const Devices& devices);
 /// A file that is not there is no error. One that cannot be read as ours is put aside, with a line on stderr.

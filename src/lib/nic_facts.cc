@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "lib/nic_cq.h"
 #include "lib/nic_device.h"
 #include "lib/nic_qp.h"
@@ -71,7 +73,12 @@ void NicDevice::join_node() {
   if (settings_.socket.empty()) return;
   node::Member& self = *this;
   auto remote = std::make_unique<node::RemoteProfiles>(settings_.socket, self);
-  if (!remote->start()) return;
+  if (auto started = remote->start(); !started) {
+    if (started.error().code == EPROTONOSUPPORT)
+      std::fprintf(stderr, "libmrc: process %d works alone: %s\n", static_cast<int>(::getpid()),
+                   started.error().what.c_str());
+    return;
+  }
   profiles_->unlisten(this);
   node_ = remote.get();
   profiles_ = std::move(remote);

@@ -47,6 +47,12 @@ Status DaemonClient::hello(const std::string& device) {
   hello.program = name;
   hello.device = device;
   auto welcome = ask<Welcome>(hello);
+  // That is how releases before this one turn away who speaks another version, and how one goes that stops.
+  if (!welcome && welcome.error().code == ECONNRESET)
+    return Error{
+        ECONNRESET,
+        "mrcd closed the connection at the greeting: if it does so again, it speaks another version of "
+        "the protocol, and both must be installed from one release"};
   if (!welcome) return welcome.error();
   welcome_ = std::move(*welcome);
   return Done{};
@@ -63,7 +69,8 @@ Result<Message> DaemonClient::next(Duration timeout) {
     Message message;
     const auto got = socket_.next(message);
     if (got == MessageStream::Next::message) return message;
-    if (got == MessageStream::Next::malformed) return unexpected();
+    if (got == MessageStream::Next::malformed)
+      return socket_.foreign() ? different_versions(socket_.foreign()->version, kProtocol) : unexpected();
     if (!socket_.flush()) return Error{ECONNRESET, "mrcd is gone"};
     pollfd ready{socket_.fd(), static_cast<short>(socket_.queued() > 0 ? POLLIN | POLLOUT : POLLIN), 0};
     const int n = ::poll(&ready, 1, milliseconds_until(end));

@@ -34,6 +34,8 @@ Result<Welcome> DaemonLink::meet(MessageSocket& socket) {
   Message message;
   while (!stopping() && Clock::now() < end) {
     const auto next = socket.next(message);
+    if (next == MessageStream::Next::malformed && socket.foreign())
+      return different_versions(socket.foreign()->version, kProtocol);
     if (next == MessageStream::Next::malformed) break;
     if (next == MessageStream::Next::message) {
       if (const auto* welcome = std::get_if<Welcome>(&message.body)) return *welcome;

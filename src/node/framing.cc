@@ -7,6 +7,9 @@
 namespace mrc::node {
 namespace {
 
+// What another version may reasonably say; beyond that it is noise.
+constexpr std::uint16_t kMostTypes = 256, kMostVersions = 1000;
+
 struct Header {
   std::uint32_t length = 0;
   std::uint16_t type = 0;
@@ -36,10 +39,11 @@ std::optional<Body> parse_any(std::size_t index, std::span<const std::uint8_t> b
 
 }  // namespace
 
-void emit_message(const Message& message, std::vector<std::uint8_t>& out) {
+void emit_message(const Message& message, std::vector<std::uint8_t>& out, std::uint32_t version) {
   const auto body = std::visit([](const auto& value) { return to_bytes(value); }, message.body);
   const Header header{.length = static_cast<std::uint32_t>(body.size()),
                       .type = static_cast<std::uint16_t>(message.body.index()),
+                      .version = static_cast<std::uint16_t>(version),
                       .id = message.id};
   const auto head = to_bytes(header);
   out.insert(out.end(), head.begin(), head.end());
@@ -60,7 +64,11 @@ MessageStream::Next MessageStream::next(Message& out) {
   const auto header = from_bytes<Header>(rest.first(kHeaderBytes));
   // MRC-NODE-004: what is not a message of this protocol ends the connection, before anything is taken for
   // it.
-  if (header->version != kProtocol || header->length > kMaxBodyBytes) return Next::malformed;
+  if (header->length > kMaxBodyBytes || header->type >= kMostTypes) return Next::malformed;
+  if (header->version != kProtocol) {
+    if (header->version <= kMostVersions) foreign_ = {header->version, header->id};
+    return Next::malformed;
+  }
   if (header->type >= std::variant_size_v<Body>) return Next::malformed;
   if (rest.size() < kHeaderBytes + header->length) return Next::more;
   auto body = parse_body(header->type, rest.subspan(kHeaderBytes, header->length));

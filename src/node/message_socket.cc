@@ -140,6 +140,12 @@ Result<port::Fd> connect_daemon(const std::string& path) {
   return fd;
 }
 
+Error different_versions(std::uint32_t of_mrcd, std::uint32_t of_program) {
+  return {EPROTONOSUPPORT, "this mrcd speaks another version of the protocol (" + std::to_string(of_mrcd) +
+                               ", this program " + std::to_string(of_program) +
+                               "): install both from one release"};
+}
+
 std::uint64_t network_of(int socket) {
   std::uint64_t cookie = 0;
   socklen_t size = sizeof cookie;

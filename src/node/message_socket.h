@@ -35,6 +35,7 @@ class MessageSocket {
   /// Takes what has arrived. False: the other end is gone.
   bool receive();
   MessageStream::Next next(Message& out) { return in_.next(out); }
+  const std::optional<MessageStream::Foreign>& foreign() const { return in_.foreign(); }
   /// The latest descriptor that came; none otherwise.
   port::Fd take_descriptor() { return std::move(received_); }
 
@@ -63,6 +64,9 @@ Result<LocalAddress> local_address(const std::string& path);
 
 /// Connects. ENOENT, ECONNREFUSED: nobody is there. EPERM: who listens is neither root nor this user.
 Result<port::Fd> connect_daemon(const std::string& path);
+
+/// A program and mrcd speak different versions of the protocol: EPROTONOSUPPORT.
+Error different_versions(std::uint32_t of_mrcd, std::uint32_t of_program);
 
 /// The network namespace that a socket was made in; 0 where the kernel doesn't say. What accept() returns was
 /// made where the peer is.

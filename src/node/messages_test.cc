@@ -73,6 +73,8 @@ TEST(Messages, AreRefusedWhenAnythingIsWrong) {  // MRC-NODE-004
   bad = good;
   bad[6] = 9;  // another version
   EXPECT_EQ(verdict(bad), Next::malformed);
+  bad[4] = 60;  // which may have more types
+  EXPECT_EQ(verdict(bad), Next::malformed);
   bad = good;
   bad[2] = 0x20;  // two mebibytes, said before any of it is there
   EXPECT_EQ(verdict(bad), Next::malformed);

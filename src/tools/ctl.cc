@@ -2,6 +2,7 @@
 #include "tools/ctl.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/commands.h"
@@ -32,6 +33,12 @@ constexpr Verb kVerbs[] = {
 int ctl_fail(const Error& error) {
   std::fprintf(stderr, "mrc ctl: %s\n", error.what.c_str());
   return 1;
+}
+
+int width_of_names(const std::vector<node::DeviceFacts>& devices) {
+  std::size_t widest = 8;
+  for (const node::DeviceFacts& device : devices) widest = std::max(widest, device.name.size());
+  return static_cast<int>(widest);
 }
 
 Result<node::DaemonClient> ctl_connect(const CtlOptions& options, const std::string& device) {

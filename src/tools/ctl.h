@@ -19,6 +19,9 @@ int ctl_fail(const Error& error);
 /// mrcd, or what to do when it is not there. `device` empty: the node as a whole.
 Result<node::DaemonClient> ctl_connect(const CtlOptions& options, const std::string& device = {});
 
+/// Of the column of devices in a table.
+int width_of_names(const std::vector<node::DeviceFacts>& devices);
+
 Run ctl_counters(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
 Run ctl_devices(CLI::App& app, const std::shared_ptr<CtlOptions>& options);
 Run ctl_evs(CLI::App& app, const std::shared_ptr<CtlOptions>& options);

@@ -19,6 +19,27 @@ Result<Snapshot> ask(const CtlOptions& options) {
   return client->snapshot(false);
 }
 
+/// As MRC_DEVICES names it.
+std::string places_of(const DeviceFacts& device) {
+  std::string text;
+  for (const PortFacts& port : device.ports)
+    text += (text.empty() ? "" : ",") + port.interface + "/" + address_text(port.address);
+  return text;
+}
+
+/// The first few by name: `mrc ctl snapshot` has them all.
+std::string users_of(const DeviceFacts& device, const std::vector<ProcessFacts>& processes) {
+  constexpr std::size_t kFew = 4;
+  std::string text;
+  std::size_t n = 0;
+  for (const ProcessFacts& p : processes) {
+    if (p.device != device.name || ++n > kFew) continue;
+    text += (text.empty() ? "" : ", ") + p.program + " " + std::to_string(p.pid);
+  }
+  if (n > kFew) text += " and " + std::to_string(n - kFew) + " more";
+  return n == 0 ? "none" : text;
+}
+
 int list_devices(const CtlOptions& options) {
   const auto s = ask(options);
   if (!s) return ctl_fail(s.error());
@@ -30,17 +51,21 @@ int list_devices(const CtlOptions& options) {
       json.field("formats", d.formats)
           .field("ev_profiles", d.ev_profiles)
           .field("cc_profiles", d.cc_profiles);
-      json.end_object();
+      json.begin_array("pids");
+      for (const ProcessFacts& p : s->processes) {
+        if (p.device == d.name) json.value(p.pid);
+      }
+      json.end_array().end_object();
     }
     return std::puts(json.end_array().text().c_str()), 0;
   }
-  std::printf("%-8s %-18s %5s %9s %8s %12s %12s\n", "DEVICE", "GUID", "PORTS", "PROCESSES", "FORMATS",
-              "EV PROFILES", "CC PROFILES");
+  const int wide = width_of_names(s->devices);
+  std::printf("%-*s %-18s %5s %8s %12s %12s  %-28s %s\n", wide, "DEVICE", "GUID", "PORTS", "FORMATS",
+              "EV PROFILES", "CC PROFILES", "WHERE", "PROCESSES");
   for (const DeviceFacts& d : s->devices) {
-    const auto users = std::count_if(s->processes.begin(), s->processes.end(),
-                                     [&](const ProcessFacts& p) { return p.device == d.name; });
-    std::printf("%-8s 0x%016" PRIx64 " %5zu %9td %8u %12u %12u\n", d.name.c_str(), d.guid, d.ports.size(),
-                users, d.formats, d.ev_profiles, d.cc_profiles);
+    std::printf("%-*s 0x%016" PRIx64 " %5zu %8u %12u %12u  %-28s %s\n", wide, d.name.c_str(), d.guid,
+                d.ports.size(), d.formats, d.ev_profiles, d.cc_profiles, places_of(d).c_str(),
+                users_of(d, s->processes).c_str());
   }
   return 0;
 }
@@ -67,9 +92,10 @@ int list_ports(const CtlOptions& options, const PortOptions& o) {
     return ctl_fail({EINVAL, "the device has no port " + std::to_string(o.port)});
   JsonWriter json;
   json.begin_array();
+  const int wide = width_of_names(s->devices);
   if (!options.json)
-    std::printf("%-8s %4s  %-12s %-26s %-6s %-5s %6s\n", "DEVICE", "PORT", "INTERFACE", "ADDRESS", "ADMIN",
-                "LINK", "MTU");
+    std::printf("%-*s %4s  %-12s %-26s %-6s %-5s %6s\n", wide, "DEVICE", "PORT", "INTERFACE", "ADDRESS",
+                "ADMIN", "LINK", "MTU");
   for (const DeviceFacts& d : s->devices) {
     if (!wanted(d)) continue;
     for (const PortFacts& p : d.ports) {
@@ -77,7 +103,7 @@ int list_ports(const CtlOptions& options, const PortOptions& o) {
       if (options.json) {
         write_port(json, d.name, p);
       } else {
-        std::printf("%-8s %4u  %-12s %-26s %-6s %-5s %6u\n", d.name.c_str(), p.port.value,
+        std::printf("%-*s %4u  %-12s %-26s %-6s %-5s %6u\n", wide, d.name.c_str(), p.port.value,
                     p.interface.c_str(), address_text(p.address).c_str(), p.admin_enabled ? "up" : "down",
                     p.link_up ? "up" : "down", p.link_mtu);
       }

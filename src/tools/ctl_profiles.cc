@@ -18,20 +18,23 @@ struct ProfileOptions {
   std::uint64_t id = 0;
 };
 
-/// What needs a device, told by name or the only one of its name: where processes have others beside it, it
-/// is mrcd's own that is meant.
+/// What needs a device, told by name or the only one: where processes have others beside it, it is mrcd's own
+/// that is meant.
 Result<node::DaemonClient> ask_device(const CtlOptions& options, const std::string& name) {
   if (!name.empty()) return ctl_connect(options, name);
   auto client = ctl_connect(options);
   if (!client) return client;
-  const auto snapshot = client->snapshot(false);
-  if (!snapshot) return snapshot.error();
-  for (const node::DeviceFacts& device : snapshot->devices)
-    if (device.name != snapshot->devices[0].name)
-      return Error{EINVAL, "say --device: `mrc ctl devices` lists them"};
-  if (snapshot->devices.empty())
+  auto own = client->ask<node::DevicesAre>(node::GetDevices{});
+  if (!own) return own.error();
+  if (own->devices.empty()) {
+    auto snapshot = client->snapshot(false);
+    if (!snapshot) return snapshot.error();
+    own->devices = std::move(snapshot->devices);
+  }
+  if (own->devices.empty())
     return Error{ENODEV, "mrcd has no device: start it with --devices, or the program whose device you want"};
-  return ctl_connect(options, snapshot->devices[0].name);
+  if (own->devices.size() > 1) return Error{EINVAL, "say --device: `mrc ctl devices` lists them"};
+  return ctl_connect(options, own->devices[0].name);
 }
 
 int list(const CtlOptions& options, const ProfileOptions& o) {

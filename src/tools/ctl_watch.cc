@@ -15,9 +15,9 @@ namespace {
 
 using namespace node;
 
-void print_device(const DeviceFacts& device) {
+void print_device(const DeviceFacts& device, int wide) {
   for (const PortFacts& port : device.ports) {
-    std::printf("%-8s %4u  %-10s %-24s %-5s %-5s %14" PRIu64 " %14" PRIu64 "\n", device.name.c_str(),
+    std::printf("%-*s %4u  %-10s %-24s %-5s %-5s %14" PRIu64 " %14" PRIu64 "\n", wide, device.name.c_str(),
                 port.port.value, port.interface.c_str(), address_text(port.address).c_str(),
                 port.admin_enabled ? "on" : "off", port.link_up ? "up" : "down", port.counters.rx_bytes,
                 port.counters.tx_bytes);
@@ -34,14 +34,15 @@ void print_qp(const ProcessFacts& process, const QpFacts& qp) {
 
 void print(const Snapshot& s) {
   std::printf("%s: mrcd %s, pid %u\n\n", s.host.c_str(), s.version.c_str(), s.mrcd_pid);
-  std::printf("%-8s %4s  %-10s %-24s %-5s %-5s %14s %14s\n", "DEVICE", "PORT", "INTERFACE", "ADDRESS",
+  const int wide = width_of_names(s.devices);
+  std::printf("%-*s %4s  %-10s %-24s %-5s %-5s %14s %14s\n", wide, "DEVICE", "PORT", "INTERFACE", "ADDRESS",
               "ADMIN", "LINK", "RX BYTES", "TX BYTES");
-  for (const DeviceFacts& device : s.devices) print_device(device);
-  std::printf("\n%-8s %-16s %-8s %6s %12s %8s  %s\n", "PID", "PROGRAM", "DEVICE", "QPS", "PACKETS", "REPAIRS",
-              "QP NUMBERS");
+  for (const DeviceFacts& device : s.devices) print_device(device, wide);
+  std::printf("\n%-8s %-16s %-*s %6s %12s %8s  %s\n", "PID", "PROGRAM", wide, "DEVICE", "QPS", "PACKETS",
+              "REPAIRS", "QP NUMBERS");
   for (const ProcessFacts& p : s.processes) {
-    std::printf("%-8u %-16s %-8s %6u %12" PRIu64 " %8" PRIu64 "  0x%06x-0x%06x%s\n", p.pid, p.program.c_str(),
-                p.device.c_str(), p.qp_count, p.totals.tx_packets, p.totals.repairs, p.first_qpn.value,
+    std::printf("%-8u %-16s %-*s %6u %12" PRIu64 " %8" PRIu64 "  0x%06x-0x%06x%s\n", p.pid, p.program.c_str(),
+                wide, p.device.c_str(), p.qp_count, p.totals.tx_packets, p.totals.repairs, p.first_qpn.value,
                 p.last_qpn.value, p.answered ? "" : "  (does not answer)");
   }
   std::printf("\n%-8s %-8s %-5s %-24s %-8s %12s %8s %9s %9s  %s\n", "PID", "QP", "STATE", "PEER", "ITS QP",
@@ -143,12 +144,30 @@ Result<DaemonClient> subscribe(const CtlOptions& options, const EventOptions& o)
   return client;
 }
 
-/// mrcd may be stopped and started again at any time, and so may its processes, whose device is watched.
-DaemonClient subscribe_again(const CtlOptions& options, const EventOptions& o, const Error& why) {
+/// Time mends it: mrcd may be stopped and started again at any time, and so may its processes, whose device
+/// is watched.
+bool may_pass(const Error& error) {
+  switch (error.code) {
+    case EPROTO:           // who listens there now is no mrcd,
+    case EPROTONOSUPPORT:  // or one of another release,
+    case EXDEV:            // of another network namespace,
+    case EPERM:            // or of a user who is not trusted
+      return false;
+    default: return true;
+  }
+}
+
+/// One that closes the connection so often has not just been stopping.
+constexpr int kGreetings = 20;
+
+Result<DaemonClient> subscribe_again(const CtlOptions& options, const EventOptions& o, const Error& why) {
   std::fprintf(stderr, "mrc ctl: %s: events are missed until it is back\n", why.what.c_str());
-  for (;;) {
+  for (int closed = 0;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    if (auto client = subscribe(options, o)) return std::move(*client);
+    auto client = subscribe(options, o);
+    if (client || !may_pass(client.error())) return client;
+    closed = client.error().code == ECONNRESET ? closed + 1 : 0;
+    if (closed == kGreetings) return client;
   }
 }
 
@@ -161,6 +180,7 @@ int follow(const CtlOptions& options, const EventOptions& o) {
     const auto event = client->next_event(o.watch ? Duration(std::chrono::hours(1)) : left);
     if (!event && o.watch) {
       client = subscribe_again(options, o, event.error());
+      if (!client) return ctl_fail(client.error());
       continue;
     }
     if (!event) return ctl_fail(event.error());

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import select
 import shutil
 import socket
 import subprocess
@@ -89,6 +90,10 @@ class NodeCase(unittest.TestCase):
         application.stdin.write("more\n")
         application.stdin.flush()
         return int(application.stdout.readline())
+
+    def readable(self, process):
+        """It says something, or the fifth of a second is over."""
+        return bool(select.select([process.stdout], [], [], 0.2)[0])
 
     def end(self, application):
         said, _ = application.communicate(timeout=SECONDS)

@@ -2,7 +2,6 @@
 """A node of real processes: mrcd, a controller, applications; killed, restarted, unprivileged, badly behaved."""
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -43,7 +42,7 @@ class Node(NodeCase):
     def test_a_process_with_a_device_of_its_own_is_in_no_controllers_way(self):
         self.create_profiles()
         application = self.start_application(MRC_DEVICES="lo/127.0.0.2")
-        self.assertEqual([d["name"] for d in self.json("devices")], ["mrc0", "mrc0"])
+        self.assertEqual([d["name"] for d in self.json("devices")], ["mrc0", "mrc0@127.0.0.2"])
         self.assertIn("13", self.ctl("profiles", "show", "ev", "1"))  # of mrcd's own, without --device
         self.more_writes(application)
         self.end(application)
@@ -134,10 +133,6 @@ class Node(NodeCase):
         self.more_writes(application)
         self.end(application)
         self.next_event(events, "process_left")
-
-    def readable(self, process):
-        """It says something, or the fifth of a second is over."""
-        return bool(select.select([process.stdout], [], [], 0.2)[0])
 
     def test_a_port_taken_down_is_down_for_who_comes(self):  # MRC-CTL-001
         self.ctl("ports", "down", "1")
