@@ -1,5 +1,6 @@
 #include "nccl/plugin.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -91,11 +92,16 @@ Code listen(int index, void* handle, void** out) {
 
 Code connect(int index, int traffic_class, void* handle, void** out) {
   *out = nullptr;
+  traffic_class = std::max(traffic_class, 0);  // NCCL has two negative ways to say that nobody set it
+  if (traffic_class > UINT8_MAX) {
+    const std::string what = "trafficClass " + std::to_string(traffic_class) + " of this communicator";
+    return complain(Error{EINVAL, what + " is none: 0 to 255, or leave it out"});
+  }
   const auto adapter = adapter_at(index);
   if (!adapter) return complain(adapter.error());
   Handle copy;
   std::memcpy(&copy, handle, sizeof copy);  // NCCL's bytes need not be aligned
-  auto sender = dial(**adapter, copy, traffic_class == kTrafficClassUndefined ? 0 : traffic_class);
+  auto sender = dial(**adapter, copy, traffic_class);
   std::memcpy(handle, &copy, sizeof copy);
   if (!sender) return complain(sender.error());
   *out = static_cast<Comm*>(sender->release());

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstring>
 
 #include "nccl/handle.h"
@@ -141,6 +142,39 @@ TEST_P(Connect, StrangersAreTurnedAway) {
   if (intruder != nullptr) table->close_send(intruder);
   ::close(stranger);
   close_ends(*table, ends);
+}
+
+TEST_P(Connect, ATrafficClassThatIsNoneIsRefused) {
+  for (const int wrong : {256, 300, INT_MAX}) {
+    if (!table->set_traffic_class(wrong)) return;
+    Ends ends;
+    HandleBytes handle;
+    listen(handle, ends);
+    EXPECT_EQ(table->connect(handle.data(), &ends.sender), kInvalidArgument);
+    EXPECT_NE(logged_warnings().find("trafficClass " + std::to_string(wrong)), std::string::npos)
+        << logged_warnings();
+    clear_log();
+    EXPECT_EQ(table->close_listen(ends.listener), kSuccess);
+  }
+  table->set_traffic_class(34 << 2);  // of trimmed packets
+  Ends ends;
+  HandleBytes handle;
+  listen(handle, ends);
+  Code code = kSuccess;
+  EXPECT_TRUE(drive([&] {
+    code = table->connect(handle.data(), &ends.sender);
+    table->accept(ends.listener, &ends.receiver);
+    return code != kSuccess || ends.sender != nullptr;
+  }));
+  EXPECT_EQ(code, kInvalidArgument);
+  EXPECT_NE(logged_warnings().find("trimmed"), std::string::npos) << logged_warnings();
+  EXPECT_EQ(table->close_listen(ends.listener), kSuccess);
+  for (const int right : {255, INT_MIN}) {
+    table->set_traffic_class(right);
+    Ends both;
+    EXPECT_TRUE(connect_ends(*table, both)) << right << ": " << logged_warnings();
+    close_ends(*table, both);
+  }
 }
 
 // The listener introduces itself to whoever greets, before it knows who that is.

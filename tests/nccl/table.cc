@@ -56,12 +56,21 @@ class TableOf final : public Table {
 
   const char* name() const override { return p_.name; }
   Code init(Logger logger) override {
+    logger_ = logger;
     if constexpr (kVersion >= 11)
       return p_.init(&context_, 42, &config_, logger, nullptr);
     else if constexpr (kVersion == 10)
       return p_.init(logger, nullptr);
     else
       return p_.init(logger);
+  }
+  bool set_traffic_class(int traffic_class) override {
+    config_.traffic_class = traffic_class;
+    if constexpr (kVersion >= 11) {
+      p_.finalize(context_);
+      p_.init(&context_, 42, &config_, logger_, nullptr);
+    }
+    return kVersion >= 10;
   }
   Code devices(int* count) override { return p_.devices(count); }
   Code facts(int device, Facts* out) override {
@@ -124,6 +133,7 @@ class TableOf final : public Table {
 
  private:
   Plugin& p_;
+  Logger logger_ = nullptr;
   void* context_ = nullptr;
   abi::CommConfig config_{kTrafficClassUndefined};
   abi::DeviceHandle* on_gpu_ = nullptr;

@@ -32,6 +32,8 @@ class Table {
   virtual ~Table() = default;
   virtual const char* name() const = 0;
   virtual Code init(Logger logger) = 0;
+  /// What the communicator's configuration says, from here on. False: this version carries none.
+  virtual bool set_traffic_class(int traffic_class) = 0;
   virtual Code devices(int* count) = 0;
   virtual Code facts(int device, Facts* out) = 0;
   virtual Code listen(void* handle, void** listener) = 0;
