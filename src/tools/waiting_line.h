@@ -19,13 +19,16 @@ class WaitingLine {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  /// By the clock, and not by who comes first: this thread may be the last to run on a machine that is busy.
   void wait(const std::stop_token& end, const std::string& text) {
     std::unique_lock lock(mutex_);
-    if (never_.wait_for(lock, end, std::chrono::seconds(1), [] { return false; }) || end.stop_requested())
-      return;
-    std::fprintf(stderr, "%s\n", text.c_str());
+    never_.wait_until(lock, end, moment_, [] { return false; });
+    if (Clock::now() >= moment_) std::fprintf(stderr, "%s\n", text.c_str());
   }
 
+  const Clock::time_point moment_ = Clock::now() + std::chrono::seconds(1);
   std::mutex mutex_;
   std::condition_variable_any never_;
   std::jthread thread_;  // the last one: it uses the others, and is joined first
