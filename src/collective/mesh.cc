@@ -108,15 +108,28 @@ std::string Mesh::planes_to(std::uint32_t rank) const {
   return ::openmrc_describe_planes(peers_[rank].qp, text.data(), text.size()) > 0 ? text.data() : "unknown";
 }
 
+std::uint32_t Mesh::look_at_planes() {
+  std::uint32_t lame = 0;
+  for (std::uint32_t r = 0; r < ranks(); ++r) {
+    if (r == rank()) continue;
+    std::array<openmrc_plane, 32> planes;
+    const int n = ::openmrc_query_planes(peers_[r].qp, planes.data(), planes.size());
+    std::uint32_t bad = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(std::clamp(n, 0, 32)); ++i) {
+      const openmrc_plane& p = planes[i];
+      if (p.link_up == 0 || p.usable == 0 || p.evs_good == 0) bad |= 1u << i;
+    }
+    peers_[r].looks.note(bad);
+    peers_[r].planes = planes_to(r);
+    lame += peers_[r].looks.any_dead();
+  }
+  return lame;
+}
+
 std::vector<std::string> Mesh::lame() const {
   std::vector<std::string> found;
   for (std::uint32_t r = 0; r < ranks(); ++r) {
-    std::array<openmrc_plane, 32> planes;
-    const int n = r == rank() ? 0 : ::openmrc_query_planes(peers_[r].qp, planes.data(), planes.size());
-    const bool bad = std::any_of(
-        planes.begin(), planes.begin() + std::clamp(n, 0, 32),
-        [](const openmrc_plane& p) { return p.link_up == 0 || p.usable == 0 || p.evs_good == 0; });
-    if (bad) found.push_back(name_of(r) + ": " + planes_to(r));
+    if (peers_[r].looks.any_dead()) found.push_back(name_of(r) + ": " + peers_[r].planes);
   }
   return found;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collective/plane_looks.h"
 
 namespace mrc::collective {
 
@@ -48,7 +49,10 @@ class Mesh {
   Status barrier();
   /// Until all our writes have arrived.
   Status settle();
-  /// Peers that some plane carries nothing to, and how all of theirs stand; a line each.
+  /// Looks at the planes to all peers, and counts the peers that some plane has carried nothing to at any
+  /// look.
+  std::uint32_t look_at_planes();
+  /// Those peers, and how all of their planes stood at the last look; a line each.
   std::vector<std::string> lame() const;
 
  private:
@@ -58,7 +62,9 @@ class Mesh {
     std::uint64_t va = 0;
     std::uint32_t rkey = 0;
     std::uint32_t in_flight = 0;
-    std::vector<std::uint8_t> arrived;  // by tag
+    std::vector<std::uint8_t> arrived = {};  // by tag
+    PlaneLooks looks = {};
+    std::string planes = {};  // as they stood at the last look
   };
   static constexpr std::uint32_t kSends = 256;       // in flight to each peer
   static constexpr std::uint32_t kReceives = kTags;  // no peer can have more outstanding than there are tags

@@ -122,7 +122,11 @@ Status Mesh::meet(std::uint32_t place, Connect&& connect) {
                  "a peer does something else: give all ranks the same --peers, --kinds, --sizes and --port, "
                  "and each its own --rank"};
   }
-  peers_[theirs.rank] = {qp, connection, theirs.va, theirs.rkey, 0, std::vector<std::uint8_t>(kTags)};
+  peers_[theirs.rank] = {.qp = qp,
+                         .connection = connection,
+                         .va = theirs.va,
+                         .rkey = theirs.rkey,
+                         .arrived = std::vector<std::uint8_t>(kTags)};
   rank_at_[place] = theirs.rank;
   return Done{};
 }

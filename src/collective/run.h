@@ -23,7 +23,8 @@ struct Row {
   double bus_gbps = 0;
 };
 
-/// All ranks run the same plan; rank 0 hears of each row.
-Status run(Mesh& mesh, const Plan& plan, const std::function<void(const Row&)>& tell);
+/// All ranks run the same plan; rank 0 hears of each row. How many ranks had to wait for a core so long that
+/// they may have seemed dead to others: what Mesh::lame() says then is of no weight.
+Result<std::uint32_t> run(Mesh& mesh, const Plan& plan, const std::function<void(const Row&)>& tell);
 
 }  // namespace mrc::collective

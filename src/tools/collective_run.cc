@@ -90,9 +90,12 @@ Result<int> collective_rank(CollectiveJob job) {
     print(row, ranks, job.json);
   });
   if (!done) return done.error();
+  const std::string maybe = *done == 0 ? ""
+                                       : "; but " + std::to_string(*done) + " of " + std::to_string(ranks) +
+                                             " ranks had to wait for a core, and may only have been late";
   for (const std::string& planes : (*mesh)->lame())
-    std::fprintf(stderr, "mrc collective: rank %u reaches not every plane of %s\n", job.mesh.rank,
-                 planes.c_str());
+    std::fprintf(stderr, "mrc collective: rank %u reaches not every plane of %s%s\n", job.mesh.rank,
+                 planes.c_str(), maybe.c_str());
   return wrong == 0 ? 0 : 1;
 }
 
