@@ -18,6 +18,27 @@ hosts_per_t0 = 4
 )";
 const std::string kTraining = kFabric + "[[job]]\nkind = \"training\"\n";
 
+TEST(Effects, ASettingThatTheTransportDoesNotHearIsRefusedByItsLine) {
+  const std::string job = kFabric + "[[job]]\nkind = \"permutation\"\n";
+  EXPECT_THAT(refusal(job + "[transport.roce]\nqps = 2\n"),
+              HasSubstr("x.toml:8: transport.roce has no effect on MRC; say transport.protocol"));
+  const std::string roce = job + "[transport]\nprotocol = \"roce\"\n";
+  EXPECT_EQ(refusal(roce + "[transport.roce]\nqps = 2\n"), "");
+  EXPECT_THAT(refusal(roce + "spray_unit = 2\n"),
+              HasSubstr("x.toml:10: transport.spray_unit has no effect on RoCEv2"));
+  EXPECT_THAT(refusal(roce + "[queues]\ntrim = false\n"), HasSubstr("x.toml:11: queues.trim has no effect"));
+}
+
+TEST(Effects, WhatABaselineHearsIsOfUse) {
+  const std::string job = kFabric + "[[job]]\nkind = \"permutation\"\n";
+  const std::string both =
+      job + "[transport]\nspray_unit = 2\nroce.qps = 2\n[baseline]\n\"transport.protocol\" = \"roce\"\n";
+  EXPECT_EQ(refusal(both), "");
+  auto document = Document::parse(both, "x.toml");
+  ASSERT_TRUE(document->apply("baseline"));
+  EXPECT_TRUE(document->scenario());
+}
+
 TEST(TrainingKeys, SayWhatTheyMean) {
   const auto s = read_text(kTraining + R"(tp = 2
 pp = 3

@@ -66,7 +66,7 @@ name = "half"
 from = "120us"
 )");
   EXPECT_TRUE(ran.outcome.stopped_by_time);
-  EXPECT_TRUE(ran.outcome.unfinished.empty()) << "streams without end are never unfinished";
+  EXPECT_TRUE(ran.outcome.unfinished.empty()) << "a stream without end has done its work";
   EXPECT_GT(ran.outcome.phases[0].of_line_rate, 0.93);
   EXPECT_NEAR(ran.outcome.phases[1].of_line_rate, ran.outcome.phases[0].of_line_rate / 2, 0.03);
   EXPECT_EQ(ran.outcome.marks.size(), 1u);

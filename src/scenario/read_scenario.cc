@@ -17,6 +17,39 @@ bool holds(const toml::table& where, const toml::table& root) {
   return true;
 }
 
+constexpr const char* kProtocol = "transport.protocol";
+
+/// A sweep, a baseline or --set runs the same file over another transport.
+bool changes_protocol(const toml::table& root, const std::vector<Origin>& origins) {
+  for (const Origin& origin : origins) {
+    if (origin.path == kProtocol) return true;
+  }
+  for (const char* section : {"sweep", "quick", "baseline"}) {
+    const toml::table* changes = root[section].as_table();
+    if (changes != nullptr && changes->contains(kProtocol)) return true;
+  }
+  return false;
+}
+
+/// What the file's transport would not hear: who wrote it believes that it is measured.
+void check_effects(const toml::table& root, const Scenario& s, Complaint& complaint) {
+  constexpr const char* kOfMrc[] = {
+      "transport.evs",        "transport.evs_by",       "transport.sack_bytes",
+      "transport.spray_unit", "transport.skip_on_mark", "transport.skip_on_trim",
+      "transport.flowlet",    "transport.hints",        "transport.wire",
+      "queues.trim",          "queues.trim_bytes"};
+  if (s.world.hosts.transport == sim::Transport::mrc) {
+    if (const toml::node* roce = node_at(root, "transport.roce"))
+      complaint.note(*roce, "transport.roce", "transport.roce",
+                     "has no effect on MRC; say transport.protocol = \"roce\", or leave it out");
+    return;
+  }
+  for (const char* path : kOfMrc) {
+    if (const toml::node* node = node_at(root, path))
+      complaint.note(*node, path, path, "has no effect on RoCEv2; leave it out");
+  }
+}
+
 void check_whole(TableReader& r, const Scenario& s) {
   if (s.jobs.empty())
     r.complain("has no [[job]]; say what runs, such as [[job]] with kind = \"permutation\"");
@@ -130,6 +163,7 @@ Result<Scenario> Document::scenario() const {
   read_all(reader, root_, s);
   reader.finish();
   if (complaint.what.empty()) check_whole(reader, s);
+  if (!changes_protocol(root_, origins_)) check_effects(root_, s, complaint);
   if (!complaint.what.empty()) return Error{EINVAL, complaint.what};
   return s;
 }

@@ -34,6 +34,21 @@ TEST(Unfinished, TheTimeLimit) {
   EXPECT_EQ(run_text(kTwoJobs).outcome.unfinished, "");
 }
 
+TEST(Unfinished, AStreamWithoutEndThatDeliversNothing) {
+  const std::string dead = R"(
+[[fault]]
+kind = "down"
+target = "h0.p0"
+at = "0us"
+[[fault]]
+kind = "down"
+target = "h0.p1"
+at = "0us"
+)";
+  EXPECT_THAT(run_text(kPair + dead).outcome.unfinished, HasSubstr("stream 0 delivered nothing"));
+  EXPECT_EQ(run_text(kPair).outcome.unfinished, "");
+}
+
 TEST(Unfinished, QpsThatGaveUp) {
   const Outcome o = run_text(kTwoJobs + R"([transport]
 timeout = 4

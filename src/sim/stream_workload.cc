@@ -38,7 +38,10 @@ void StreamWorkload::on_sent(Host, const Message& message, Actions& actions) {
 
 std::string StreamWorkload::unfinished() const {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    if (streams_[i].messages == 0 || progress_[i].acknowledged >= streams_[i].messages) continue;
+    // One without end has done its work when anything came through.
+    const std::uint64_t least = streams_[i].messages == 0 ? 1 : streams_[i].messages;
+    if (progress_[i].acknowledged >= least) continue;
+    if (streams_[i].messages == 0) return "stream " + std::to_string(i) + " delivered nothing";
     return "stream " + std::to_string(i) + " delivered " + std::to_string(progress_[i].acknowledged) +
            " of its " + std::to_string(streams_[i].messages) + " messages";
   }
