@@ -44,7 +44,7 @@ Result<std::unique_ptr<FramedPort>> FramedPort::open(std::unique_ptr<Port> frame
   if (frames->capabilities().layer != Layer::frame)
     return Error{EINVAL, "FramedPort needs a port of frames below it"};
   const std::uint32_t interface = frames->link().interface;
-  auto neighbours = Neighbours::open(interface);
+  auto neighbours = Neighbours::open(interface, options.local.is_v4());
   if (!neighbours) return neighbours.error();
   auto decoy = open_decoy(options);
   if (!decoy) return decoy.error();
@@ -65,6 +65,7 @@ FramedPort::FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& op
                        Fd decoy, Fd shield, Fd epoll)
     : frames_(std::move(frames)),
       options_(options),
+      interface_(frames_->link().interface),
       neighbours_(std::move(neighbours)),
       decoy_(std::move(decoy)),
       shield_(std::move(shield)),
@@ -76,8 +77,18 @@ FramedPort::~FramedPort() = default;
 
 void FramedPort::service() {
   frames_->service();
+  if (frames_->link().interface != interface_) move_to(frames_->link().interface);
   neighbours_.update();
   send_held();
+}
+
+void FramedPort::move_to(std::uint32_t interface) {
+  interface_ = interface;
+  available_ = current_ = offset_ =
+      0;  // frames of the last read may be gone with the memory that they were in
+  neighbours_.move_to(interface);
+  auto shield = raise_shield(interface, options_.local, options_.udp_port);
+  shield_ = shield ? std::move(*shield) : Fd();
 }
 
 Capabilities FramedPort::capabilities() const {

@@ -60,6 +60,7 @@ class FramedPort final : public Port {
 
   FramedPort(std::unique_ptr<Port> frames, const FramedPortOptions& options, Neighbours neighbours, Fd decoy,
              Fd shield, Fd epoll);
+  void move_to(std::uint32_t interface);
   int check(const TxTrain& packet) const;
   int wrap(std::size_t i, const TxTrain& packet);
   void write_checksum(std::size_t i, const TxTrain& train, std::size_t udp_at);
@@ -72,6 +73,7 @@ class FramedPort final : public Port {
 
   std::unique_ptr<Port> frames_;
   FramedPortOptions options_;
+  std::uint32_t interface_;
   Neighbours neighbours_;
   HeldPackets held_;
   Fd decoy_;

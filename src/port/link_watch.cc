@@ -2,7 +2,6 @@
 
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <poll.h>
@@ -36,14 +35,9 @@ std::uint64_t speed_of(int socket, std::uint32_t interface) {
 }  // namespace
 
 Result<LinkWatch> LinkWatch::open(std::uint32_t interface) {
-  Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
-  if (!socket) return errno_error("open a netlink socket");
-  sockaddr_nl address{};
-  address.nl_family = AF_NETLINK;
-  address.nl_groups = RTMGRP_LINK;
-  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)
-    return errno_error("listen to link changes");
-  LinkWatch watch(std::move(socket), interface);
+  auto socket = netlink::open(RTMGRP_LINK);
+  if (!socket) return socket.error();
+  LinkWatch watch(std::move(*socket), interface);
   if (auto asked = watch.ask(); !asked) return asked.error();
   if (!watch.await_first_answer())
     return Error{ENODEV, "no interface with index " + std::to_string(interface)};
@@ -55,12 +49,18 @@ Status LinkWatch::ask() const {
   struct {
     nlmsghdr header;
     ifinfomsg body;
+    rtattr name_head;
+    char name[IFNAMSIZ];
   } request{};
-  request.header.nlmsg_len = sizeof request;
+  const std::size_t name_room = gone_ ? sizeof request.name_head + sizeof request.name : 0;
+  request.header.nlmsg_len = static_cast<std::uint32_t>(NLMSG_LENGTH(sizeof request.body) + name_room);
   request.header.nlmsg_type = RTM_GETLINK;
   request.header.nlmsg_flags = NLM_F_REQUEST;
-  request.body.ifi_index = static_cast<int>(link_.interface);
-  if (::send(socket_.get(), &request, sizeof request, 0) < 0) return errno_error("ask for the link's state");
+  request.body.ifi_index = gone_ ? 0 : static_cast<int>(link_.interface);
+  request.name_head = {RTA_LENGTH(sizeof request.name), IFLA_IFNAME};
+  name_.copy(request.name, sizeof request.name - 1);
+  if (::send(socket_.get(), &request, request.header.nlmsg_len, 0) < 0)
+    return errno_error("ask for the link's state");
   return Done{};
 }
 
@@ -69,47 +69,58 @@ bool LinkWatch::await_first_answer() {
   while (link_.mtu == 0) {
     if (::poll(&ready, 1, kAnswerTimeoutMs) <= 0) return false;
     update();
-    if (link_.interface == 0) return false;
+    if (gone_) return false;
   }
   return true;
 }
 
 bool LinkWatch::update() {
   const Link before = link_;
-  alignas(nlmsghdr) char buffer[16384];
+  alignas(nlmsghdr) std::byte room[16384];
   for (;;) {
-    const ssize_t size = ::recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
-    if (size > 0 && handle(buffer, static_cast<std::size_t>(size))) continue;
+    const ssize_t size = ::recv(socket_.get(), room, sizeof room, MSG_DONTWAIT);
     // Told too much too fast: the kernel dropped news, so ask for the state itself.
-    if (size < 0 && errno == ENOBUFS && ask()) continue;
-    break;
+    if (size < 0 && (errno != ENOBUFS || !ask())) break;
+    if (size > 0) handle({room, static_cast<std::size_t>(size)});
   }
   changed_ = changed_ || link_ != before;
   return link_ != before;
 }
 
-/// False only when the kernel says that there is no such interface.
-bool LinkWatch::handle(const void* message, std::size_t size) {
-  auto left = static_cast<unsigned>(size);
-  for (auto* header = static_cast<const nlmsghdr*>(message); NLMSG_OK(header, left);
-       header = NLMSG_NEXT(header, left)) {
-    if (header->nlmsg_type == NLMSG_ERROR) {
-      link_ = Link{};
-      return false;
-    }
-    if (header->nlmsg_type != RTM_NEWLINK && header->nlmsg_type != RTM_DELLINK) continue;
-    const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(header));
-    if (static_cast<std::uint32_t>(info->ifi_index) != link_.interface) continue;
-    constexpr unsigned kUsable = IFF_UP | IFF_RUNNING | kLowerUp;
-    link_.up = header->nlmsg_type == RTM_NEWLINK && (info->ifi_flags & kUsable) == kUsable;
-    auto attributes = static_cast<unsigned>(IFLA_PAYLOAD(header));
-    for (auto* a = IFLA_RTA(info); RTA_OK(a, attributes); a = RTA_NEXT(a, attributes)) {
-      if (a->rta_type == IFLA_MTU) std::memcpy(&link_.mtu, RTA_DATA(a), sizeof link_.mtu);
-      if (a->rta_type == IFLA_OPERSTATE) std::memcpy(&operational_state_, RTA_DATA(a), 1);
-    }
-    link_.bits_per_second = speed_of(socket_.get(), link_.interface);
-  }
-  return true;
+void LinkWatch::handle(std::span<const std::byte> messages) {
+  netlink::for_each_message(messages, [&](const nlmsghdr& message) {
+    if (message.nlmsg_type == NLMSG_ERROR) lose();  // what we asked for isn't there
+    if (message.nlmsg_type == RTM_NEWLINK || message.nlmsg_type == RTM_DELLINK) take(message);
+  });
+}
+
+void LinkWatch::lose() {
+  gone_ = true;
+  link_.up = false;
+}
+
+// MRC-PORT-012
+void LinkWatch::take(const nlmsghdr& message) {
+  const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(&message));
+  if (info->ifi_family != AF_UNSPEC) return;  // a bridge's word about one of its ports
+  Link now = link_;
+  std::string name = name_;
+  std::uint8_t state = operational_state_;
+  now.interface = static_cast<std::uint32_t>(info->ifi_index);
+  netlink::for_each_attribute<ifinfomsg>(message, [&](unsigned short type, std::span<const std::byte> value) {
+    if (type == IFLA_IFNAME) name = reinterpret_cast<const char*>(value.data());
+    if (type == IFLA_MTU && value.size() == sizeof now.mtu) std::memcpy(&now.mtu, value.data(), value.size());
+    if (type == IFLA_OPERSTATE) std::memcpy(&state, value.data(), 1);
+  });
+  if (gone_ ? name != name_ : now.interface != link_.interface) return;
+  if (message.nlmsg_type == RTM_DELLINK) return lose();
+  constexpr unsigned kUsable = IFF_UP | IFF_RUNNING | kLowerUp;
+  now.up = (info->ifi_flags & kUsable) == kUsable;
+  now.bits_per_second = speed_of(socket_.get(), now.interface);
+  link_ = now;
+  name_ = name;
+  operational_state_ = state;
+  gone_ = false;
 }
 
 bool LinkWatch::settled() const { return link_.up && operational_state_ == kOperationallyUp; }

@@ -1,4 +1,5 @@
-// The state of one network interface, told by the kernel (rtnetlink) the moment it changes. No privileges
+// The state of one network interface, told by the kernel (rtnetlink) the moment it changes. An interface that
+// was deleted is down, and the next one of its name takes its place, under another index. No privileges
 // needed.
 #pragma once
 
@@ -8,6 +9,7 @@
 
 #include "base/result.h"
 #include "port/fd.h"
+#include "port/netlink.h"
 #include "port/port.h"
 
 namespace mrc::port {
@@ -31,10 +33,14 @@ class LinkWatch {
   LinkWatch(Fd socket, std::uint32_t interface) : socket_(std::move(socket)) { link_.interface = interface; }
   Status ask() const;
   bool await_first_answer();
-  bool handle(const void* message, std::size_t size);
+  void handle(std::span<const std::byte> messages);
+  void take(const nlmsghdr& message);
+  void lose();
 
   Fd socket_;
   Link link_;
+  std::string name_;
+  bool gone_ = false;
   std::uint8_t operational_state_ = 0;
   bool changed_ = false;
 };

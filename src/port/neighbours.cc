@@ -46,16 +46,43 @@ struct RouteQuestion {
 
 }  // namespace
 
-Result<Neighbours> Neighbours::open(std::uint32_t interface) {
+Result<Neighbours> Neighbours::open(std::uint32_t interface, bool v4) {
+  if (const auto mac = mac_of(interface); !mac) return mac.error();  // it isn't Ethernet
   auto events = netlink::open(kNews);
   if (!events) return events.error();
   auto questions = netlink::open(0);
   if (!questions) return questions.error();
-  const auto own = mac_of(interface);
-  if (!own) return own.error();
-  Neighbours made(interface, *own, std::move(*events), std::move(*questions));
-  made.table_.load(made.questions_.get());
+  Fd knocking(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!knocking) return errno_error("open a UDP socket");
+  Neighbours made(interface, std::move(*events), std::move(*questions), std::move(knocking));
+  made.move_to(interface);
   return made;
+}
+
+void Neighbours::move_to(std::uint32_t interface) {
+  interface_ = interface;
+  table_ = NeighbourTable(interface);
+  table_.load(questions_.get());
+  known_.clear();
+  ask_own_mac();
+  const int index = static_cast<int>(interface);
+  ::setsockopt(knocking_.get(), SOL_SOCKET, SO_BINDTOIFINDEX, &index, sizeof index);
+}
+
+void Neighbours::ask_own_mac() {
+  struct {
+    nlmsghdr header;
+    ifinfomsg body;
+  } question{};
+  question.header.nlmsg_len = sizeof question;
+  question.header.nlmsg_type = RTM_GETLINK;
+  question.header.nlmsg_flags = NLM_F_REQUEST;
+  question.body.ifi_index = static_cast<int>(interface_);
+  alignas(nlmsghdr) std::byte room[16384];
+  const auto answer = netlink::ask(questions_.get(), std::as_bytes(std::span(&question, 1)), room);
+  netlink::for_each_message(answer, [&](const nlmsghdr& message) {
+    if (message.nlmsg_type == RTM_NEWLINK) note_own_mac(message);
+  });
 }
 
 bool Neighbours::update() {
@@ -160,11 +187,7 @@ bool Neighbours::provoke(const Address& hop) const {
   Address scoped = hop;
   if (!hop.is_v4()) scoped.scope = interface_;
   const SocketAddress address = to_socket_address(scoped, kDiscardPort);
-  const Fd fd(::socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return false;
-  const int interface = static_cast<int>(interface_);
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTOIFINDEX, &interface, sizeof interface);
-  return ::sendto(fd.get(), "", 1, MSG_DONTWAIT, &address.any, address.size) == 1;
+  return ::sendto(knocking_.get(), "", 1, MSG_DONTWAIT, &address.any, address.size) == 1;
 }
 
 Result<wire::MacAddress> mac_of(std::uint32_t interface) {

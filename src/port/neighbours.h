@@ -22,8 +22,10 @@ struct NextHop {
 
 class Neighbours {
  public:
-  /// Next hops by this interface, in the caller's network namespace.
-  static Result<Neighbours> open(std::uint32_t interface);
+  /// Next hops by this interface to addresses of one family, in the caller's network namespace.
+  static Result<Neighbours> open(std::uint32_t interface, bool v4);
+  /// Another interface takes its place.
+  void move_to(std::uint32_t interface);
 
   NextHop find(const Address& to);
   const wire::MacAddress& own_mac() const { return own_mac_; }
@@ -40,12 +42,13 @@ class Neighbours {
     bool current = false;
   };
 
-  Neighbours(std::uint32_t interface, wire::MacAddress own, Fd events, Fd questions)
+  Neighbours(std::uint32_t interface, Fd events, Fd questions, Fd knocking)
       : interface_(interface),
-        own_mac_(own),
         events_(std::move(events)),
         questions_(std::move(questions)),
+        knocking_(std::move(knocking)),
         table_(interface) {}
+  void ask_own_mac();
   bool handle(const nlmsghdr& message);
   bool note_own_mac(const nlmsghdr& message);
   std::optional<Address> route(const Address& to) const;
@@ -57,6 +60,7 @@ class Neighbours {
   wire::MacAddress own_mac_;
   Fd events_;
   Fd questions_;
+  Fd knocking_;
   NeighbourTable table_;
   std::unordered_map<wire::IpAddress, Known> known_;
 };

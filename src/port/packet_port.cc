@@ -36,6 +36,14 @@ bool set(int fd, int option, int value) {
   return ::setsockopt(fd, SOL_PACKET, option, &value, sizeof value) == 0;
 }
 
+bool bind_to(int fd, std::uint32_t interface) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ETH_P_ALL);
+  address.sll_ifindex = static_cast<int>(interface);
+  return ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
 /// The filter is there before the first frame is: a socket of protocol 0 hears nothing until it is bound.
 Result<Fd> open_socket(const PacketPortOptions& options, std::uint32_t interface) {
   Fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -54,12 +62,7 @@ Result<Fd> open_socket(const PacketPortOptions& options, std::uint32_t interface
   set(fd.get(), kIgnoreOutgoing, 1);
   if (options.bypass_queues) set(fd.get(), PACKET_QDISC_BYPASS, 1);
   size_receive_buffer(fd.get(), options.receive_buffer);
-  sockaddr_ll address{};
-  address.sll_family = AF_PACKET;
-  address.sll_protocol = htons(ETH_P_ALL);
-  address.sll_ifindex = static_cast<int>(interface);
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)
-    return errno_error("bind a packet socket to " + options.interface);
+  if (!bind_to(fd.get(), interface)) return errno_error("bind a packet socket to " + options.interface);
   return fd;
 }
 
@@ -86,7 +89,10 @@ Result<std::unique_ptr<PacketPort>> PacketPort::open(const PacketPortOptions& op
 }
 
 PacketPort::PacketPort(Fd socket, LinkWatch watch)
-    : socket_(std::move(socket)), watch_(std::move(watch)), storage_(new Storage()) {
+    : socket_(std::move(socket)),
+      watch_(std::move(watch)),
+      bound_to_(watch_.link().interface),
+      storage_(new Storage()) {
   for (std::size_t i = 0; i < kMaxBurst; ++i) {
     storage_->out_pieces[i][0] = {&storage_->out_offload[i], sizeof(OffloadHeader)};
     storage_->out[i].msg_hdr = {};
@@ -201,6 +207,9 @@ bool PacketPort::show(std::size_t i, RxPacket& out) {
 
 void PacketPort::service() {
   watch_.update();
+  // MRC-PORT-012: the kernel unbinds the socket of an interface that is deleted.
+  if (watch_.link().interface != bound_to_ && bind_to(socket_.get(), watch_.link().interface))
+    bound_to_ = watch_.link().interface;
   tpacket_stats since_last{};
   socklen_t size = sizeof since_last;
   if (::getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &since_last, &size) == 0)

@@ -53,6 +53,7 @@ class PacketPort final : public Port {
 
   Fd socket_;
   LinkWatch watch_;
+  std::uint32_t bound_to_;  // interface
   std::unique_ptr<Storage> storage_;
   Counters counters_;
   bool blocked_ = false;

@@ -6,7 +6,7 @@ namespace mrc::port {
 
 Readiness::Readiness(std::span<Port* const> ports) {
   for (const Port* port : ports) {
-    own_.push_back(port->wait_fd());
+    ports_.push_back(port);
     fds_.push_back({-1, POLLIN, 0});
   }
 }

@@ -78,6 +78,7 @@ std::string path_of(const Fd& ns) {
 
 Result<std::unique_ptr<Sandbox>> Sandbox::make(unsigned mtu) {
   std::unique_ptr<Sandbox> sandbox(new Sandbox);
+  sandbox->mtu_ = mtu;
   sandbox->home_ = current_namespace();
   auto left = make_namespace();
   if (!left && left.error().code == EPERM) {
@@ -89,25 +90,27 @@ Result<std::unique_ptr<Sandbox>> Sandbox::make(unsigned mtu) {
   auto right = make_namespace();
   if (!right) return right.error();
   sandbox->right_ = std::move(*right);
-  if (auto built = sandbox->build(mtu); !built) return built.error();
+  if (auto built = sandbox->build(77); !built) return built.error();
   // An ordinary user can't go back to a namespace of the host: stay in the right one.
   ::setns(sandbox->home_.get(), CLONE_NEWNET);
   return sandbox;
 }
 
-Status Sandbox::build(unsigned mtu) {
-  const std::string size = std::to_string(mtu);
+Status Sandbox::remake() { return build(78); }
+
+Status Sandbox::build(unsigned index) {
+  const std::string size = std::to_string(mtu_);
   // Unequal indices at both ends: the kernel holds back "carrier up" for a second when they are equal.
   // Neighbours are written down: a lost solicitation would cost a second too.
-  const std::string left_commands[] = {"ip link add l0 address 02:00:00:00:77:01 index 77 mtu " + size +
-                                           " type veth peer name r0 address 02:00:00:00:77:02 mtu " + size +
-                                           " netns " + path_of(right_),
-                                       "ip link set lo up",
-                                       "ip addr add 10.77.0.1/24 dev l0",
-                                       "ip addr add fd77::1/64 dev l0 nodad",
-                                       "ip link set l0 up",
-                                       "ip neigh replace 10.77.0.2 lladdr 02:00:00:00:77:02 dev l0",
-                                       "ip neigh replace fd77::2 lladdr 02:00:00:00:77:02 dev l0"};
+  const std::string left_commands[] = {
+      "ip link add l0 address 02:00:00:00:77:01 index " + std::to_string(index) + " mtu " + size +
+          " type veth peer name r0 address 02:00:00:00:77:02 mtu " + size + " netns " + path_of(right_),
+      "ip link set lo up",
+      "ip addr add 10.77.0.1/24 dev l0",
+      "ip addr add fd77::1/64 dev l0 nodad",
+      "ip link set l0 up",
+      "ip neigh replace 10.77.0.2 lladdr 02:00:00:00:77:02 dev l0",
+      "ip neigh replace fd77::2 lladdr 02:00:00:00:77:02 dev l0"};
   const std::string right_commands[] = {"ip link set lo up",
                                         "ip addr add 10.77.0.2/24 dev r0",
                                         "ip addr add fd77::2/64 dev r0 nodad",

@@ -27,15 +27,19 @@ class Sandbox {
   /// Runs one shell command in a namespace ("ip link set l0 down"); an error holds what it printed.
   Status left_shell(const std::string& command) const;
   Status right_shell(const std::string& command) const;
+  /// Both interfaces anew after "ip link del l0": the same names and addresses, other indices. It is for
+  /// once.
+  Status remake();
   int left_fd() const { return left_.get(); }
   int right_fd() const { return right_.get(); }
 
  private:
   Sandbox() = default;
   void inside(const Fd& where, const std::function<void()>& work) const;
-  Status build(unsigned mtu);
+  Status build(unsigned index);
   Status await_traffic(const char* left_address, const char* right_address) const;
 
+  unsigned mtu_ = 9000;
   Fd home_;
   Fd left_;
   Fd right_;

@@ -22,36 +22,42 @@ Result<std::unique_ptr<XdpPort>> XdpPort::open(const XdpPortOptions& options) {
   if (!watch) return watch.error();
   auto map = make_socket_map(kQueues);  // first: it says at once that privileges are missing
   if (!map) return map.error();
-  const auto frame = static_cast<std::uint32_t>(watch->link().mtu + sizeof(ether_header));
-  auto socket = XdpSocket::open(*interface, options.queue, XdpLayout::for_frames_of(frame));
-  if (!socket) return socket.error();
-  std::unique_ptr<XdpPort> port(new XdpPort(std::move(*map), std::move(*socket), std::move(*watch)));
-  if (auto steered = port->steer(options); !steered) return steered.error();
+  auto program = load_xdp_program(steer_udp_port(options.udp_port, map->get()));
+  if (!program) return program.error();
+  std::unique_ptr<XdpPort> port(
+      new XdpPort(options, std::move(*map), std::move(*program), std::move(*watch)));
+  if (auto attached = port->attach(); !attached) return attached.error();
   return port;
 }
 
-XdpPort::XdpPort(Fd map, std::unique_ptr<XdpSocket> socket, LinkWatch watch)
-    : map_(std::move(map)),
-      socket_(std::move(socket)),
-      watch_(std::move(watch)),
-      chunks_in_flight_(socket_->layout().tx_places) {
-  for (std::uint32_t i = socket_->layout().tx_places; i > 0; --i) free_places_.push_back(i - 1);
-  shown_.reserve(socket_->layout().rx_places);
-}
+XdpPort::XdpPort(const XdpPortOptions& options, Fd map, Fd program, LinkWatch watch)
+    : options_(options), map_(std::move(map)), program_(std::move(program)), watch_(std::move(watch)) {}
 
 XdpPort::~XdpPort() = default;
 
-Status XdpPort::steer(const XdpPortOptions& options) {
-  if (auto put = put_socket(map_.get(), options.queue, socket_->fd()); !put) return put;
-  auto program = load_xdp_program(steer_udp_port(options.udp_port, map_.get()));
-  if (!program) return program.error();
-  program_ = std::move(*program);
-  return link_program(options.driver_mode);
+/// A socket is bound once: with each interface comes a new one.
+Status XdpPort::attach() {
+  const std::uint32_t interface = watch_.link().interface;
+  const auto frame = static_cast<std::uint32_t>(watch_.link().mtu + sizeof(ether_header));
+  auto socket = XdpSocket::open(interface, options_.queue, XdpLayout::for_frames_of(frame));
+  if (!socket) return socket.error();
+  if (auto put = put_socket(map_.get(), options_.queue, (*socket)->fd()); !put) return put;
+  socket_ = std::move(*socket);
+  const XdpLayout& layout = socket_->layout();
+  chunks_in_flight_.assign(layout.tx_places, 0);
+  free_places_.clear();
+  for (std::uint32_t i = layout.tx_places; i > 0; --i) free_places_.push_back(i - 1);
+  shown_.clear();
+  shown_.reserve(layout.rx_places);
+  dropped_ = 0;
+  if (auto linked = link_program(); !linked) return linked;
+  attached_to_ = interface;
+  return Done{};
 }
 
-Status XdpPort::link_program(bool driver_mode) {
+Status XdpPort::link_program() {
   for (const XdpMode mode : {XdpMode::driver, XdpMode::generic}) {
-    if (mode == XdpMode::driver && !driver_mode) continue;
+    if (mode == XdpMode::driver && !options_.driver_mode) continue;
     auto link = link_xdp_program(program_.get(), watch_.link().interface, mode);
     mode_ = mode;
     if (link) {
@@ -190,11 +196,18 @@ bool XdpPort::take(std::uint32_t parts, RxPacket& out) {
   return fits;
 }
 
+// MRC-PORT-012: tried again whenever something changes, if another has the queue or the interface by then.
 void XdpPort::service() {
-  watch_.update();
+  if (watch_.update() && watch_.link().interface != attached_to_) (void)attach();
   const std::uint64_t total = socket_->dropped();
   counters_.rx_overrun += total - dropped_;
   dropped_ = total;
+}
+
+Link XdpPort::link() const {
+  Link now = watch_.link();
+  now.up = now.up && now.interface == attached_to_;
+  return now;
 }
 
 Capabilities XdpPort::capabilities() const {

@@ -33,7 +33,7 @@ class XdpPort final : public Port {
   int tx_blocked_fd() const override { return blocked_ ? socket_->fd() : -1; }
   void service() override;
   std::optional<Link> poll_link_event() override { return watch_.poll_event(); }
-  Link link() const override { return watch_.link(); }
+  Link link() const override;
   Address local() const override { return {}; }
   Capabilities capabilities() const override;
   const Counters& counters() const override { return counters_; }
@@ -43,9 +43,9 @@ class XdpPort final : public Port {
  private:
   static constexpr std::uint32_t kMaxBurst = 64;
 
-  XdpPort(Fd map, std::unique_ptr<XdpSocket> socket, LinkWatch watch);
-  Status steer(const XdpPortOptions& options);
-  Status link_program(bool driver_mode);
+  XdpPort(const XdpPortOptions& options, Fd map, Fd program, LinkWatch watch);
+  Status attach();
+  Status link_program();
   std::uint32_t max_frame() const;
   int put(const TxTrain& train);
   void push();
@@ -54,9 +54,11 @@ class XdpPort final : public Port {
   std::uint32_t parts_of_next() const;
   bool take(std::uint32_t parts, RxPacket& out);
 
+  XdpPortOptions options_;
   Fd map_, program_, link_;
   std::unique_ptr<XdpSocket> socket_;
   LinkWatch watch_;
+  std::uint32_t attached_to_ = 0;  // interface; 0: to none
   XdpMode mode_ = XdpMode::driver;
   std::vector<std::uint32_t> free_places_;      // for sending
   std::vector<std::uint8_t> chunks_in_flight_;  // of each place for sending
