@@ -9,11 +9,17 @@
 namespace mrc::lib {
 namespace {
 
+/// An IPv6 address can't be used before the kernel knows that nobody else has it.
+bool is_usable(const ifaddrmsg& info) {
+  if ((info.ifa_flags & IFA_F_DADFAILED) != 0) return false;
+  return (info.ifa_flags & IFA_F_TENTATIVE) == 0 || (info.ifa_flags & IFA_F_OPTIMISTIC) != 0;
+}
+
 /// The address of a message, or nothing known when it has none.
 bool read_address(const nlmsghdr& header, AddressChange& out) {
   const auto* info = static_cast<const ifaddrmsg*>(NLMSG_DATA(&header));
   out.interface = info->ifa_index;
-  out.added = header.nlmsg_type == RTM_NEWADDR;
+  out.usable = header.nlmsg_type == RTM_NEWADDR && is_usable(*info);
   bool found = false;
   auto left = static_cast<unsigned>(IFA_PAYLOAD(&header));
   for (auto* a = IFA_RTA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {

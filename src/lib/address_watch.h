@@ -13,7 +13,7 @@ namespace mrc::lib {
 struct AddressChange {
   std::uint32_t interface = 0;  // index
   Gid address{};
-  bool added = false;
+  bool usable = false;  // it is there, and not on trial
 };
 
 class AddressWatch {

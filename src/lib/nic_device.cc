@@ -37,7 +37,7 @@ std::vector<GidEntry> NicDevice::gids(PortId port) const {
   const auto interfaces = read_interfaces();
   if (!interfaces) return known.gids;
   for (const Interface& now : *interfaces) {
-    if (now.index == known.interface.index) return make_gid_table(now, known.address);
+    if (now.name == known.interface.name) return make_gid_table(now, known.address);
   }
   return known.gids;
 }

@@ -52,6 +52,31 @@ struct Ear final : CqListener, QpListener {
   int events = 0, overruns = 0, fatal = 0, established = 0;
 };
 
+/// Counts what a device tells of one of its ports.
+struct PortEar final : DeviceListener {
+  explicit PortEar(PortId which) : mine(which) {}
+  void on_port(PortId port, bool active) override {
+    hear([&] { (active ? up : down) += port == mine; });
+  }
+  void on_gid_change(PortId port) override {
+    hear([&] { gids += port == mine; });
+  }
+  template <class Change>
+  void hear(Change&& change) {
+    const std::lock_guard lock(mutex);
+    change();
+    changed.notify_all();
+  }
+  bool wait_for(const int& what, int n) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(20), [&] { return what >= n; });
+  }
+  const PortId mine;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int up = 0, down = 0, gids = 0;
+};
+
 /// One side: a device, a domain, a CQ, memory.
 inline std::shared_ptr<NicDevice> open(const DeviceConfig& config, const DeviceSettings& with = settings()) {
   auto opened = NicDevice::open(config, with);

@@ -24,8 +24,8 @@ bool NicDevice::turn(Time now) {
 void NicDevice::note_address(Time now, const AddressChange& change) {
   for (const PortConfig& port : config_.ports) {
     if (port.address == change.address) {
-      driver_->set_port_address(now, port.id, change.added);
-    } else if (port.interface.index != change.interface) {
+      driver_->set_port_address(now, port.id, change.usable);
+    } else if (ports_[port.id.value - 1u]->link().interface != change.interface) {
       continue;
     }
     note({.kind = Notice::Kind::gids, .port = port.id});

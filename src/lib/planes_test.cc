@@ -23,28 +23,6 @@ DeviceConfig planes(const char* name, std::uint8_t last) {
   return config;
 }
 
-struct PortEar final : DeviceListener {
-  void on_port(PortId port, bool active) override {
-    hear([&] { (active ? up : down) += port == PortId(3); });
-  }
-  void on_gid_change(PortId port) override {
-    hear([&] { gids += port == PortId(3); });
-  }
-  template <class Change>
-  void hear(Change&& change) {
-    const std::lock_guard lock(mutex);
-    change();
-    changed.notify_all();
-  }
-  bool wait_for(const int& what, int n) {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(20), [&] { return what >= n; });
-  }
-  std::mutex mutex;
-  std::condition_variable changed;
-  int up = 0, down = 0, gids = 0;
-};
-
 class Planes : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -87,7 +65,7 @@ class Planes : public ::testing::Test {
 
   std::unique_ptr<port::testing::Sandbox> sandbox;
   std::unique_ptr<Side> left, right;
-  PortEar ear;
+  PortEar ear{PortId(3)};
   QueuePair *a = nullptr, *b = nullptr;
 };
 
