@@ -174,6 +174,12 @@ TEST(UdpPortOpen, SaysWhatIsWrong) {
   auto nowhere = UdpPort::open({.local = address("192.0.2.77")});
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, ENODEV);
+  ASSERT_TRUE((*sandbox)->left_shell("sysctl -qw net.ipv6.conf.l0.dad_transmits=1000"));
+  ASSERT_TRUE((*sandbox)->left_shell("ip addr add fd77::5/64 dev l0"));
+  auto on_trial = UdpPort::open({.local = address("fd77::5")});
+  ASSERT_FALSE(on_trial);
+  EXPECT_EQ(on_trial.error().code, EADDRNOTAVAIL);
+  EXPECT_NE(on_trial.error().what.find("tentative"), std::string::npos);
   auto first = UdpPort::open({.local = address("127.0.0.1"), .udp_port = 47911});
   ASSERT_TRUE(first);
   auto second = UdpPort::open({.local = address("127.0.0.1"), .udp_port = 47911});

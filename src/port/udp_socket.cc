@@ -30,6 +30,10 @@ Status bind_to(int fd, const Address& address, std::uint16_t udp_port, const std
   Error error = errno_error("bind " + name);
   if (error.code == EADDRINUSE)
     error.what += " (another program, or another user's MRC process, has it; 'ss -ulnp' says which)";
+  if (error.code == EADDRNOTAVAIL)
+    error.what +=
+        " (not an address of this host, or the kernel still tries whether another host has it: see 'ip "
+        "address show tentative')";
   return error;
 }
 

@@ -15,6 +15,11 @@ constexpr std::uint32_t kQueues = 256;
 
 }  // namespace
 
+Error XdpPort::explain(Error error, const char* when_busy) const {
+  error.what += " (" + options_.interface + (error.code == EBUSY ? std::string(": ") + when_busy : "") + ")";
+  return error;
+}
+
 Result<std::unique_ptr<XdpPort>> XdpPort::open(const XdpPortOptions& options) {
   const auto interface = interface_named(options.interface);
   if (!interface) return interface.error();
@@ -40,7 +45,7 @@ Status XdpPort::attach() {
   const std::uint32_t interface = watch_.link().interface;
   const auto frame = static_cast<std::uint32_t>(watch_.link().mtu + sizeof(ether_header));
   auto socket = XdpSocket::open(interface, options_.queue, XdpLayout::for_frames_of(frame));
-  if (!socket) return socket.error();
+  if (!socket) return explain(socket.error(), "another program uses AF_XDP there, and one can at a time");
   if (auto put = put_socket(map_.get(), options_.queue, (*socket)->fd()); !put) return put;
   socket_ = std::move(*socket);
   const XdpLayout& layout = socket_->layout();
@@ -64,7 +69,10 @@ Status XdpPort::link_program() {
       link_ = std::move(*link);
       return Done{};
     }
-    if (mode == XdpMode::generic) return link.error();
+    if (mode == XdpMode::generic || link.error().code == EBUSY)
+      return explain(
+          link.error(),
+          "it has an XDP program already; 'ip link show' says which, 'ip link set ... xdp off' ends it");
   }
   return Done{};
 }

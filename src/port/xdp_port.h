@@ -46,6 +46,7 @@ class XdpPort final : public Port {
   XdpPort(const XdpPortOptions& options, Fd map, Fd program, LinkWatch watch);
   Status attach();
   Status link_program();
+  Error explain(Error error, const char* when_busy) const;
   std::uint32_t max_frame() const;
   int put(const TxTrain& train);
   void push();

@@ -112,5 +112,24 @@ TEST_P(XdpPortTest, SecondOwnerIsRefused) {
   EXPECT_EQ(second.error().code, EBUSY) << second.error().what;
 }
 
+TEST_P(XdpPortTest, WhoComesSecondHearsWhatIsInTheWay) {
+  const auto second = XdpPort::open(options("l0"));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, EBUSY);
+  EXPECT_THAT(second.error().what, ::testing::HasSubstr("l0: another program uses AF_XDP"));
+  XdpPortOptions beside = options("l0");
+  beside.queue = 1;
+  ASSERT_TRUE(
+      sandbox_->left_shell("ip link del l1 2>/dev/null; ip link add l1 numrxqueues 2 numtxqueues 2 "
+                           "type veth peer name l2 && ip link set l1 up"));
+  beside.interface = "l1";
+  const auto first = XdpPort::open(options("l1"));
+  ASSERT_TRUE(first) << first.error().what;
+  const auto other = XdpPort::open(beside);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, EBUSY);
+  EXPECT_THAT(other.error().what, ::testing::HasSubstr("l1: it has an XDP program already"));
+}
+
 }  // namespace
 }  // namespace mrc::port
