@@ -54,9 +54,13 @@ port::Fd stop_signals() {
 void open_devices(daemon::Daemon& mrcd) {
   ::setenv("MRC_SOCKET", "", 1);  // that is ourselves
   const auto configs = lib::discover();
-  if (!configs) return (void)complain(configs.error());
+  const auto go_on_without = [](const Error& why) {
+    complain(
+        {why.code, why.what + "; it serves without a device of its own: start it again when that is mended"});
+  };
+  if (!configs) return go_on_without(configs.error());
   auto settings = lib::read_device_settings();
-  if (!settings) return (void)complain(settings.error());
+  if (!settings) return go_on_without(settings.error());
   settings->is_node = true;
   for (const lib::DeviceConfig& config : *configs) {
     auto device = lib::NicDevice::open(config, *settings);

@@ -7,10 +7,18 @@ import subprocess
 import threading
 import unittest
 
-from node_case import MRC, SECONDS, NodeCase
+from node_case import MRC, MRCD, SECONDS, NodeCase
 
 
 class Others(NodeCase):
+    def test_a_device_that_is_not_there_is_said_to_be_missing(self):
+        other = subprocess.Popen([MRCD, "--foreground", "--devices", "nosuch0", "--socket", str(self.folder / "other.sock")],
+                                 env=self.environment, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(other.communicate)
+        self.addCleanup(other.kill)
+        self.assertRegex(other.stderr.readline(), "no interface 'nosuch0'.*it serves without a device of its own")
+        self.assertIn("serving at", other.stderr.readline())
+
     def test_devices_of_one_name_are_told_apart(self):
         here, there = self.start_application(), self.start_application(MRC_DEVICES="lo/::1")
         devices = {d["name"]: d["pids"] for d in self.json("devices")}
