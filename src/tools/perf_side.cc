@@ -132,16 +132,16 @@ openmrc_params PerfSide::params() const {
 }
 
 PerfTerms PerfSide::terms() const {
-  return {reinterpret_cast<std::uint64_t>(memory_),
-          mr_->rkey,
-          options_.qps,
-          depth_,
-          options_.size,
-          places_,
-          options_.latency,
-          options_.imm,
-          options_.verify,
-          kRevision};
+  return {.va = reinterpret_cast<std::uint64_t>(memory_),
+          .rkey = mr_->rkey,
+          .qps = options_.qps,
+          .depth = depth_,
+          .size = options_.size,
+          .places = places_,
+          .latency = options_.latency,
+          .imm = options_.imm,
+          .verify = options_.verify,
+          .revision = kRevision};
 }
 
 Status PerfSide::accept(openmrc_listener* listener) {

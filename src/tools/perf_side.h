@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -19,10 +20,13 @@ namespace mrc::tools {
 struct PerfTerms {
   std::uint64_t va = 0;
   std::uint32_t rkey = 0;
-  std::uint32_t qps = 0, depth = 0;
+  std::uint32_t qps = 0, depth = 0, none = 0;
   std::uint64_t size = 0, places = 0;
   std::uint8_t latency = 0, imm = 0, verify = 0, revision = 0;
+  std::uint32_t none_either = 0;
 };
+// Its bytes leave this process: a gap between two values would carry what was in memory before.
+static_assert(std::has_unique_object_representations_v<PerfTerms>);
 
 class PerfSide {
  public:
