@@ -13,6 +13,7 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
     : nic_(nic),
       settings_(settings),
       ports_(ports.begin(), ports.end()),
+      gather_(ports.size(), Gather(settings.gather)),
       arrivals_(settings.rx_burst),
       readiness_(ports),
       hold_(settings.hold),
@@ -28,7 +29,7 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
 
 bool Driver::turn(Time now) {
   service(now);
-  bool moved = receive(now) != 0;
+  bool moved = receive(now) != 0 || gathering_;
   run_timers(now);
   hold_.release();
   moved |= send(now);
@@ -43,7 +44,7 @@ bool Driver::glance(Time now) {
   hold_answers(now);
   // Writes open no window: there is nothing to send but what waits for the reply.
   if (hold_.holding() && writes_ > 0 && writes_ == arrived) return true;
-  return send(now) || arrived != 0;
+  return send(now) || arrived != 0 || gathering_;
 }
 
 // MRC-NIC-017: what has come is heard before anything is taken for missing.
@@ -102,6 +103,7 @@ std::size_t Driver::receive(Time now) {
     return !eager_.has(id) && !cheap_.has(id);
   };
   std::size_t quiet = 0, taken = 0;
+  gathering_ = false;
   for (std::size_t i = 0; i < ports_.size(); ++i) quiet += is_quiet(i);
   if (quiet > 1) readiness_.look(is_quiet);
   for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -111,6 +113,11 @@ std::size_t Driver::receive(Time now) {
 }
 
 std::size_t Driver::receive(Time now, std::size_t port) {
+  // MRC-NIC-018
+  if (gather_[port].may_wait(now, *ports_[port], nic_.expected_bytes())) {
+    gathering_ = true;
+    return 0;
+  }
   const std::size_t n = ports_[port]->rx(arrivals_);
   const PortId id(static_cast<std::uint8_t>(port + 1));
   n > settings_.rx_few ? eager_.add(id) : eager_.remove(id);

@@ -131,6 +131,9 @@ class Port {
   /// Takes what has arrived, at most out.size() packets, without waiting. 0 means that nothing is there.
   virtual std::size_t rx(std::span<RxPacket> out) = 0;
 
+  /// About how many bytes rx() would find, where that can be told without a system call.
+  virtual std::optional<std::uint64_t> waiting_bytes() { return std::nullopt; }
+
   /// Readable when packets have arrived. Level-triggered: drain rx() before sleeping. Sleep on it with
   /// poll(): a socket that sits in an epoll set pays for a wake-up at every packet, also while its owner
   /// spins.

@@ -19,6 +19,7 @@ class UdpInbox {
                                std::shared_ptr<Seat> seat);
 
   std::size_t receive(std::span<RxPacket> out, Counters& counters);
+  std::optional<std::uint64_t> waiting_bytes() { return receiver_.waiting_bytes(); }
   /// `fd` of epoll() is readable: the seat, the endpoint's place or the strays' door.
   void serve(int fd);
   /// Whatever a seat that several ports share has learnt meanwhile.

@@ -36,6 +36,7 @@ class UdpPort final : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override { return sender_.send(trains, counters_); }
   std::size_t rx(std::span<RxPacket> out) override { return inbox_.receive(out, counters_); }
+  std::optional<std::uint64_t> waiting_bytes() override { return inbox_.waiting_bytes(); }
   int wait_fd() const override { return inbox_.socket(); }
   int event_fd() const override { return inbox_.epoll(); }
   int tx_blocked_fd() const override { return sender_.blocked_fd(); }

@@ -104,6 +104,11 @@ std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& coun
   return n;
 }
 
+std::optional<std::uint64_t> UdpReceiver::waiting_bytes() {
+  if (!bell_ || current_ < available_) return std::nullopt;
+  return std::uint64_t{bell_->waiting()} * headers_[0].msg_len;
+}
+
 bool UdpReceiver::refill(int fd, Counters& counters) {
   for (std::uint32_t i = 0; i < available_; ++i) rearm(i);
   available_ = current_ = offset_ = 0;

@@ -24,6 +24,8 @@ class UdpReceiver {
   void listen_to(Doorbell bell) { bell_ = std::move(bell); }
   bool has_doorbell() const { return bell_.has_value(); }
 
+  /// As Port::waiting_bytes: if they are as long as the last ones. Nothing is said while some are at hand.
+  std::optional<std::uint64_t> waiting_bytes();
   /// As Port::rx, from this socket. Views live until the next call.
   std::size_t receive(int fd, std::span<RxPacket> out, Counters& counters);
 
