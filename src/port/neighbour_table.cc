@@ -41,11 +41,10 @@ std::optional<wire::IpAddress> NeighbourTable::handle(const nlmsghdr& message) {
   });
   const bool failed = (about->ndm_state & NUD_FAILED) != 0;
   if (failed) now = {};
-  const bool gone = message.nlmsg_type == RTM_DELNEIGH || (!failed && !now.mac);
-  return (gone ? erase(who) : note(who, now)) ? std::optional(who) : std::nullopt;
+  if (message.nlmsg_type == RTM_DELNEIGH) return all_.erase(who), who;  // also one it was still looking for
+  const bool changed = failed || now.mac ? note(who, now) : all_.erase(who) != 0;
+  return changed ? std::optional(who) : std::nullopt;
 }
-
-bool NeighbourTable::erase(const wire::IpAddress& who) { return all_.erase(who) != 0; }
 
 /// Told again that nobody answers means that the kernel has stopped looking once more.
 bool NeighbourTable::note(const wire::IpAddress& who, const Neighbour& now) {

@@ -29,7 +29,6 @@ class NeighbourTable {
   const Neighbour* find(const wire::IpAddress& address) const;
 
  private:
-  bool erase(const wire::IpAddress& who);
   bool note(const wire::IpAddress& who, const Neighbour& now);
 
   std::uint32_t interface_;
