@@ -35,6 +35,9 @@ int measure(const PerfOptions& o) {
   if (!result) return complain(result.error());
   const std::string text = o.json ? perf_json(o, *result) + "\n" : perf_table(o, *result);
   std::fputs(text.c_str(), stdout);
+  if (!result->lame_planes.empty())
+    std::fprintf(stderr, "mrc perf: at the end some plane carried nothing: %s\n",
+                 result->lame_planes.c_str());
   return 0;
 }
 

@@ -243,6 +243,7 @@ Result<PerfResult> perf_measure(const PerfOptions& options) {
   if (!done) return done.error();
   r.cpu_percent = (cpu_seconds() - cpu) / in_seconds(steady_now() - start) * 100;
   r.counters = (*side)->counters();
+  r.lame_planes = (*side)->lame_planes();
   double theirs[5] = {};
   const double ours[5] = {};
   if (auto told = (*side)->exchange(ours, theirs); !told) return told.error();

@@ -1,9 +1,11 @@
 #include "tools/perf_side.h"
 
+#include <openmrc/planes.h>
 #include <poll.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
@@ -250,6 +252,15 @@ int PerfSide::grant(std::uint32_t qp, std::uint64_t immediates) {
 }
 
 lib::DeviceCounters PerfSide::counters() const { return lib::soft_context(verbs_)->device()->counters(); }
+std::string PerfSide::lame_planes() const {
+  std::array<openmrc_plane, kMaxPorts> planes;
+  const int n = openmrc_query_planes(qps_[0], planes.data(), static_cast<int>(planes.size()));
+  const bool lame = n > 1 && std::any_of(planes.begin(), planes.begin() + n, [](const openmrc_plane& p) {
+                      return p.link_up == 0 || p.usable == 0 || p.evs_good == 0;
+                    });
+  std::array<char, 2048> text{};
+  return lame && openmrc_describe_planes(qps_[0], text.data(), text.size()) > 0 ? text.data() : "";
+}
 std::uint32_t PerfSide::mtu() const { return 128u << openmrc_agreed(connection_)->path_mtu; }
 
 }  // namespace mrc::tools

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -57,6 +58,8 @@ class PerfSide {
   int grant(std::uint32_t qp, std::uint64_t immediates);
   int poll(std::span<ibv_wc> out) { return mrc_poll_cq(cq_, static_cast<int>(out.size()), out.data()); }
   lib::DeviceCounters counters() const;
+  /// How the planes stand, when one of them carries nothing now; else empty.
+  std::string lame_planes() const;
   std::uint32_t mtu() const;
   const PerfOptions& options() const { return options_; }
 
