@@ -21,9 +21,22 @@ struct Perf : ::testing::Test {
   ~Perf() override { ::unsetenv("MRC_UDP_PORT"); }
 };
 
+/// A short measurement; a longer one where the machine is so busy that no write was done.
+Outcome measure(std::vector<std::string> words) {
+  words.insert(words.begin(), {"perf", "--local"});
+  Outcome o;
+  for (const char* seconds : {"0.05", "1", "10"}) {
+    auto with = words;
+    with.insert(with.end(), {"--seconds", seconds});
+    o = run_mrc(with);
+    if (o.err.find("no write was done") == std::string::npos) break;
+  }
+  return o;
+}
+
 TEST_F(Perf, EveryByteArrives) {
-  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18809", "--seconds", "0.05", "--size", "70001",
-                             "--depth", "4", "--qps", "3", "--verify", "--json"});
+  const Outcome o =
+      measure({"--tcp-port", "18809", "--size", "70001", "--depth", "4", "--qps", "3", "--verify", "--json"});
   EXPECT_EQ(o.status, 0) << o.err;
   for (const char* field : {"\"gbps\":", "\"mops\":", "\"cpu_percent\":", "\"spray_unit\":8",
                             "\"repairs\":", "\"icrc\":true", "\"verified_bytes\":"}) {
@@ -32,8 +45,7 @@ TEST_F(Perf, EveryByteArrives) {
 }
 
 TEST_F(Perf, LatencyOfImmediates) {
-  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18810", "--seconds", "0.05", "--size", "8",
-                             "--latency", "--imm", "--json"});
+  const Outcome o = measure({"--tcp-port", "18810", "--size", "8", "--latency", "--imm", "--json"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("\"half_rtt_us\":{\"p50\":"), std::string::npos) << o.out;
 }
@@ -49,8 +61,7 @@ TEST_F(Perf, NoImmediateFindsNoReceive) {
 }
 
 TEST_F(Perf, SmallWritesInTheConformantMode) {
-  const Outcome o = run_mrc(
-      {"perf", "--local", "--tcp-port", "18811", "--seconds", "0.05", "--size", "64", "--spray-unit", "1"});
+  const Outcome o = measure({"--tcp-port", "18811", "--size", "64", "--spray-unit", "1"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("writes of 64 bytes, 1 QP, depth"), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("spray unit 1, iCRC on"), std::string::npos) << o.out;
@@ -59,7 +70,7 @@ TEST_F(Perf, SmallWritesInTheConformantMode) {
 TEST_F(Perf, WhatTheEnvironmentSaysHoldsForPerfToo) {
   ::setenv("MRC_ICRC", "0", 1);
   ::setenv("MRC_SPRAY_UNIT", "3", 1);
-  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18816", "--seconds", "0.05"});
+  const Outcome o = measure({"--tcp-port", "18816"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("spray unit 3, iCRC off"), std::string::npos) << o.out;
 }
@@ -82,8 +93,7 @@ TEST_F(Perf, NothingDoneIsNoFigure) {
 }
 
 TEST_F(Perf, SizesHaveUnits) {
-  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18815", "--seconds", "0.05", "--size", "4kB",
-                             "--cc", "constant:128K", "--json"});
+  const Outcome o = measure({"--tcp-port", "18815", "--size", "4kB", "--cc", "constant:128K", "--json"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(nlohmann::json::parse(o.out).value("size", 0), 4000);
   for (const char* cc : {"constant:4K", "constant:128Q", "fast"}) {
