@@ -75,6 +75,13 @@ TEST_F(Gathering, WhereNothingMoreComesInThatTimeItIsNotWaitedForAgainSoon) {
   packets = right.counters().rx_packets;
   send_more(1);
   EXPECT_EQ(read(), packets) << "the next bet";
+  now += settings.most;
+  EXPECT_GT(read(), packets) << "lost as well";
+  for (std::uint32_t i = 0; i < 2 * settings.pause; ++i) {
+    packets = right.counters().rx_packets;
+    send_more(1);
+    EXPECT_GT(read(1), packets);
+  }
 }
 
 TEST_F(Gathering, APortThatCannotTellIsReadAsItComes) {
