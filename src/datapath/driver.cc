@@ -113,12 +113,10 @@ std::size_t Driver::receive(Time now) {
 }
 
 std::size_t Driver::receive(Time now, std::size_t port) {
-  // MRC-NIC-018
-  if (gather_[port].may_wait(now, *ports_[port], nic_.expected_bytes())) {
-    gathering_ = true;
-    return 0;
-  }
-  const std::size_t n = ports_[port]->rx(arrivals_);
+  // MRC-NIC-018: short packets do not wait: an answer may be among them.
+  const bool waits = gather_[port].may_wait(now, *ports_[port], nic_.expected_bytes());
+  gathering_ |= waits;
+  const std::size_t n = waits ? ports_[port]->rx_at_hand(arrivals_) : ports_[port]->rx(arrivals_);
   const PortId id(static_cast<std::uint8_t>(port + 1));
   n > settings_.rx_few ? eager_.add(id) : eager_.remove(id);
   for (std::size_t i = 0; i < std::min(n, kFetchAhead); ++i) fetch(arrivals_[i]);

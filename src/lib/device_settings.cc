@@ -84,6 +84,7 @@ Result<DeviceSettings> read_device_settings() {
   if (!read_number("MRC_TAIL", 0, 255, s.tail)) return out_of_range("MRC_TAIL", 0, 255);
   if (!read_number("MRC_EVS", 1, 1024, s.evs)) return out_of_range("MRC_EVS", 1, 1024);
   if (!read_number("MRC_ICRC", 0, 1, s.icrc)) return out_of_range("MRC_ICRC", 0, 1);
+  if (!read_number("MRC_MAILBOX", 0, 1, s.mailbox)) return out_of_range("MRC_MAILBOX", 0, 1);
   std::uint32_t spin = static_cast<std::uint32_t>(s.spin / 1us);
   if (!read_number("MRC_SPIN_US", 0, 1'000'000, spin)) return out_of_range("MRC_SPIN_US", 0, 1'000'000);
   s.spin = spin * 1us;

@@ -33,12 +33,20 @@ NicDevice::NicDevice(const DeviceConfig& config, const DeviceSettings& settings)
                  .descriptors =
                      [this](std::vector<int>& readable, std::vector<int>& writable) {
                        const std::lock_guard lock(mutex_);
+                       bool quiet = true;
                        if (addresses_) readable.push_back(addresses_->fd());
                        for (const auto& port : ports_) {
+                         quiet &= port->rest();
                          readable.push_back(port->wait_fd());
                          if (port->event_fd() >= 0) readable.push_back(port->event_fd());
                          if (port->tx_blocked_fd() >= 0) writable.push_back(port->tx_blocked_fd());
                        }
+                       return quiet;
+                     },
+                 .attend =
+                     [this] {
+                       const std::lock_guard lock(mutex_);
+                       for (const auto& port : ports_) port->attend();
                      }},
                 {settings.spin, settings.aside}) {
   node::ProfileLimits profile_limits;

@@ -25,6 +25,7 @@ PortResult open_udp(const PortConfig& config, const DeviceSettings& settings, st
   port::UdpPortOptions options;
   options.local = local_address(config);
   options.udp_port = settings.udp_port;
+  options.mailbox = settings.mailbox;
   // EVs are dealt out over the ports, and descriptors are scarce.
   options.connected_limit = std::max(32u, std::bit_floor(options.connected_limit / ports));
   auto opened = port::UdpPort::open(options, seat);

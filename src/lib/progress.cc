@@ -98,6 +98,7 @@ bool Progress::leave_it_to_the_application(Time now) {
 
 void Progress::run() {
   Time active = steady_now(), aside_since = kNever;
+  work_.attend();
   while (!stop_.load(std::memory_order_relaxed)) {
     const Time now = steady_now();
     if (leave_it_to_the_application(now)) {
@@ -130,10 +131,12 @@ void Progress::sleep_deep(Time deadline) {
   deadline = std::min(deadline, work_.next_timeout());
   readable_.clear();
   writable_.clear();
-  work_.descriptors(readable_, writable_);
+  const bool quiet = work_.descriptors(readable_, writable_);
   const Time now = steady_now();
-  if (deadline > now) wait(deadline == kNever ? kLongest : std::min<Duration>(deadline - now, kLongest));
+  if (quiet && deadline > now)
+    wait(deadline == kNever ? kLongest : std::min<Duration>(deadline - now, kLongest));
   sleep_.store(Sleep::awake, std::memory_order_relaxed);
+  work_.attend();
 }
 
 void Progress::wait(Duration most) {

@@ -31,7 +31,10 @@ class Progress {
     std::function<bool(Time now)> turn;
     std::function<Time()> next_timeout;
     /// Fills the descriptors to sleep on: readable for all, and those that a full port waits for as writable.
-    std::function<void(std::vector<int>& readable, std::vector<int>& writable)> descriptors;
+    /// False: something has come already. From then on until attend() everything that comes wakes a sleeper.
+    std::function<bool(std::vector<int>& readable, std::vector<int>& writable)> descriptors;
+    /// We look again and again, or see to it that somebody does.
+    std::function<void()> attend;
   };
   struct Settings {
     Duration spin;

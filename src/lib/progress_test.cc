@@ -23,7 +23,8 @@ TEST(Progress, TakesOverWhenTheApplicationStops) {
                            return false;
                          },
                      .next_timeout = [] { return steady_now() + 1ms; },
-                     .descriptors = [](auto&, auto&) {}},
+                     .descriptors = [](auto&, auto&) { return true; },
+                     .attend = [] {}},
                     {.spin = 10us, .aside = 500us});
   progress.note_poll(steady_now());
   ASSERT_TRUE(progress.start());
@@ -41,7 +42,8 @@ TEST(Progress, AThreadThatCannotBeStartedIsAnError) {
   ::pthread_setattr_default_np(&endless);
   Progress progress({.turn = [](Time) { return false; },
                      .next_timeout = [] { return kNever; },
-                     .descriptors = [](auto&, auto&) {}},
+                     .descriptors = [](auto&, auto&) { return true; },
+                     .attend = [] {}},
                     {.spin = 10us, .aside = 500us});
   const Status started = progress.start();
   ::pthread_setattr_default_np(&before);

@@ -23,6 +23,8 @@ Error bpf_error(const std::string& doing) {
   return error;
 }
 
+int size_code(int bytes) { return bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : bytes == 4 ? BPF_W : BPF_DW; }
+
 }  // namespace
 
 void BpfAssembler::emit(std::uint8_t code, Register to, Register from, std::int16_t offset,
@@ -43,12 +45,13 @@ BpfAssembler::Label BpfAssembler::make_label() {
 void BpfAssembler::place(Label label) { labels_[static_cast<std::size_t>(label)] = code_.size(); }
 
 void BpfAssembler::load_absolute(int bytes, std::int32_t offset) {
-  const int size = bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : BPF_W;
-  emit(static_cast<std::uint8_t>(BPF_LD | BPF_ABS | size), Register::r0, Register::r0, 0, offset);
+  emit(static_cast<std::uint8_t>(BPF_LD | BPF_ABS | size_code(bytes)), Register::r0, Register::r0, 0, offset);
 }
 void BpfAssembler::load(int bytes, Register to, Register base, std::int16_t offset) {
-  const int size = bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : BPF_W;
-  emit(static_cast<std::uint8_t>(BPF_LDX | BPF_MEM | size), to, base, offset, 0);
+  emit(static_cast<std::uint8_t>(BPF_LDX | BPF_MEM | size_code(bytes)), to, base, offset, 0);
+}
+void BpfAssembler::store(int bytes, Register base, std::int16_t offset, Register from) {
+  emit(static_cast<std::uint8_t>(BPF_STX | BPF_MEM | size_code(bytes)), base, from, offset, 0);
 }
 void BpfAssembler::move(Register to, Register from) { emit(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
 void BpfAssembler::move(Register to, std::int32_t value) {
@@ -56,6 +59,11 @@ void BpfAssembler::move(Register to, std::int32_t value) {
 }
 void BpfAssembler::add(Register to, std::int32_t value) {
   emit(BPF_ALU64 | BPF_ADD | BPF_K, to, Register::r0, 0, value);
+}
+void BpfAssembler::add(Register to, Register from) { emit(BPF_ALU64 | BPF_ADD | BPF_X, to, from, 0, 0); }
+void BpfAssembler::subtract(Register to, Register from) { emit(BPF_ALU64 | BPF_SUB | BPF_X, to, from, 0, 0); }
+void BpfAssembler::shift_left(Register to, std::int32_t bits) {
+  emit(BPF_ALU64 | BPF_LSH | BPF_K, to, Register::r0, 0, bits);
 }
 void BpfAssembler::bit_and(Register to, std::int32_t value) {
   emit(BPF_ALU64 | BPF_AND | BPF_K, to, Register::r0, 0, value);
@@ -71,6 +79,12 @@ void BpfAssembler::load_map_value(Register to, int map_fd) {
 }
 void BpfAssembler::add_to_memory(Register address, Register value) {
   emit(BPF_STX | BPF_DW | BPF_ATOMIC, address, value, 0, BPF_ADD);
+}
+void BpfAssembler::compare_exchange(Register base, std::int16_t offset, Register to) {
+  emit(BPF_STX | BPF_DW | BPF_ATOMIC, base, to, offset, BPF_CMPXCHG);
+}
+void BpfAssembler::exchange(Register base, std::int16_t offset, Register value) {
+  emit(BPF_STX | BPF_DW | BPF_ATOMIC, base, value, offset, BPF_XCHG);
 }
 void BpfAssembler::call(std::int32_t helper) {
   emit(BPF_JMP | BPF_CALL, Register::r0, Register::r0, 0, helper);
@@ -88,8 +102,17 @@ void BpfAssembler::jump_if_equal(Register a, std::int32_t value, Label label) {
 void BpfAssembler::jump_if_not_equal(Register a, std::int32_t value, Label label) {
   jump(BPF_JMP32 | BPF_JNE | BPF_K, a, Register::r0, value, label);
 }
+void BpfAssembler::jump_if_not_equal(Register a, Register b, Label label) {
+  jump(BPF_JMP | BPF_JNE | BPF_X, a, b, 0, label);
+}
 void BpfAssembler::jump_if_greater(Register a, Register b, Label label) {
   jump(BPF_JMP | BPF_JGT | BPF_X, a, b, 0, label);
+}
+void BpfAssembler::jump_if_greater(Register a, std::int32_t value, Label label) {
+  jump(BPF_JMP | BPF_JGT | BPF_K, a, Register::r0, value, label);
+}
+void BpfAssembler::jump_if_less(Register a, std::int32_t value, Label label) {
+  jump(BPF_JMP | BPF_JLT | BPF_K, a, Register::r0, value, label);
 }
 
 std::vector<bpf_insn> BpfAssembler::finish() {
@@ -110,15 +133,15 @@ Result<Fd> make_socket_map(std::uint32_t entries) {
   return map;
 }
 
-Result<Fd> make_shared_page() {
+Result<Fd> make_shared_memory(std::size_t bytes) {
   bpf_attr a{};
   a.map_type = BPF_MAP_TYPE_ARRAY;
   a.key_size = 4;
-  a.value_size = 4096;
+  a.value_size = static_cast<std::uint32_t>(bytes);
   a.max_entries = 1;
   a.map_flags = BPF_F_MMAPABLE;
   Fd map(static_cast<int>(call_bpf(BPF_MAP_CREATE, a)));
-  if (!map) return bpf_error("make a page that a program and a process share");
+  if (!map) return bpf_error("make memory that a program and a process share");
   return map;
 }
 

@@ -1,4 +1,4 @@
-// The little of bpf(2) that AF_XDP needs: an assembler with labels, a map of sockets, loading, and a link to
+// The little of bpf(2) that we need: an assembler with labels, a map of sockets, loading, and a link to
 // an interface that the kernel undoes by itself when our descriptor goes, however we end.
 #pragma once
 
@@ -25,21 +25,32 @@ class BpfAssembler {
   /// program with 0.
   void load_absolute(int bytes, std::int32_t offset);
   void load(int bytes, Register to, Register base, std::int16_t offset);
+  void store(int bytes, Register base, std::int16_t offset, Register from);
   void move(Register to, Register from);
   void move(Register to, std::int32_t value);
   void add(Register to, std::int32_t value);
+  void add(Register to, Register from);
+  void subtract(Register to, Register from);
   void bit_and(Register to, std::int32_t value);
+  void shift_left(Register to, std::int32_t bits);
   void load_map(Register to, int map_fd);
   /// The address of the map's first value.
   void load_map_value(Register to, int map_fd);
   /// *(u64*)address += value, atomically.
   void add_to_memory(Register address, Register value);
+  /// All 64 bits, atomically: if they are r0, they become `to`; r0 is what they were.
+  void compare_exchange(Register base, std::int16_t offset, Register to);
+  /// All 64 bits, atomically; whoever sees them sees everything that was stored before. `value` is lost.
+  void exchange(Register base, std::int16_t offset, Register value);
   void call(std::int32_t helper);
   void exit();
   void jump(Label label);
   void jump_if_equal(Register a, std::int32_t value, Label label);
   void jump_if_not_equal(Register a, std::int32_t value, Label label);
+  void jump_if_not_equal(Register a, Register b, Label label);
   void jump_if_greater(Register a, Register b, Label label);
+  void jump_if_greater(Register a, std::int32_t value, Label label);
+  void jump_if_less(Register a, std::int32_t value, Label label);
 
   /// All jumps resolved.
   std::vector<bpf_insn> finish();
@@ -61,8 +72,8 @@ class BpfAssembler {
 Result<Fd> make_socket_map(std::uint32_t entries);
 Status put_socket(int map_fd, std::uint32_t queue, int socket_fd);
 Result<Fd> load_xdp_program(const std::vector<bpf_insn>& code);
-/// A map of one value that fills a page and can be mapped into a process.
-Result<Fd> make_shared_page();
+/// A map of one value that can be mapped into a process.
+Result<Fd> make_shared_memory(std::size_t bytes);
 Result<Fd> load_socket_filter(const std::vector<bpf_insn>& code);
 
 /// For traffic that comes in by an interface, after packet sockets have seen it (tcx, Linux 6.6).

@@ -1,19 +1,17 @@
-// How many messages wait at a UDP socket, without a system call: a program in the kernel counts what arrives
-// in a page that we read. Who spins looks there, and goes to the kernel only when there is something.
+// How many messages wait at a UDP socket, without a system call: a program in the kernel counts what goes to
+// its queue (see doorway.h). Who spins looks there, and goes to the kernel only when there is something.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
-#include "base/result.h"
+#include "port/doorway.h"
 
 namespace mrc::port {
 
 class Doorbell {
  public:
-  /// EPERM without the right to load programs (CAP_BPF): who spins has to ask the kernel each time then.
-  static Result<Doorbell> hang(int socket);
+  explicit Doorbell(SharedDoorway memory) : memory_(std::move(memory)), taken_(rings()) {}
 
   /// Messages that rang and were not taken, as far as we know: ask the kernel when it is not 0. It rings a
   /// moment before a message can be read, and also for one that finds no room; so now and then it says 1 when
@@ -23,6 +21,10 @@ class Doorbell {
     if (ahead != 0) return ahead < kMost ? static_cast<std::uint32_t>(ahead) : kMost;
     if (++silences_ % kTrust != 0) return 0;
     return 1;
+  }
+  /// Whether all messages were taken that came before the ring with this number.
+  bool has_taken(std::uint32_t rings) const {
+    return static_cast<std::int32_t>(rings - static_cast<std::uint32_t>(taken_)) <= 0;
   }
   void took(std::uint32_t messages) {
     taken_ += messages;
@@ -41,13 +43,9 @@ class Doorbell {
   static constexpr std::uint32_t kTrust = 64;     // silent answers in a row that are believed
   static constexpr std::uint32_t kPatience = 64;  // looks in vain until a ring is forgotten
 
-  struct Unmap {
-    void operator()(std::atomic<std::uint64_t>* page) const;
-  };
-  explicit Doorbell(std::atomic<std::uint64_t>* page) : page_(page), taken_(rings()) {}
-  std::uint64_t rings() const { return page_->load(std::memory_order_relaxed); }
+  std::uint64_t rings() const { return memory_->rings.load(std::memory_order_relaxed); }
 
-  std::unique_ptr<std::atomic<std::uint64_t>, Unmap> page_;
+  SharedDoorway memory_;
   std::uint64_t taken_;
   std::uint32_t silences_ = 0;
   std::uint32_t in_vain_ = 0;

@@ -24,9 +24,9 @@ class DoorbellTest : public ::testing::Test {
     ASSERT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&name), size), 0);
     ASSERT_EQ(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&name), &size), 0);
     ASSERT_EQ(::connect(socket_.get(), reinterpret_cast<sockaddr*>(&name), size), 0);
-    auto hung = Doorbell::hang(socket_.get());
-    if (!hung) GTEST_SKIP() << hung.error().what;
-    bell_.emplace(*std::move(hung));
+    auto doorway = build_doorway(socket_.get());
+    if (!doorway) GTEST_SKIP() << doorway.error().what;
+    bell_.emplace(*doorway);
   }
   void send(int messages, std::size_t bytes = 8) {
     const std::string data(bytes, 'm');
@@ -90,13 +90,14 @@ TEST_F(DoorbellTest, WhatCameBeforeItDoesNotHideWhatComesAfter) {
   send(2);
   ASSERT_TRUE(readable());
   bell_.reset();
-  auto late = Doorbell::hang(socket_.get());
-  ASSERT_TRUE(late);
+  const auto doorway = build_doorway(socket_.get());
+  ASSERT_TRUE(doorway);
+  Doorbell late(*doorway);
   ASSERT_TRUE(take() && take());
-  late->took(2);
+  late.took(2);
   send(1);
   ASSERT_TRUE(readable());
-  EXPECT_EQ(late->waiting(), 1u);
+  EXPECT_EQ(late.waiting(), 1u);
 }
 
 }  // namespace

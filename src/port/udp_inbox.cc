@@ -12,14 +12,16 @@ Result<UdpInbox> UdpInbox::open(const ReceiveSocketOptions& options, const Addre
   inbox.seat_ = std::move(seat);
   const auto opened = inbox.seat_ == nullptr ? inbox.open_alone(options) : inbox.open_shared(options, local);
   if (!opened) return opened.error();
-  inbox.hang_doorbell(options.doorbell);
+  inbox.build_doorway(options);
   return inbox;
 }
 
 /// Without the right to have one, every look is a system call.
-void UdpInbox::hang_doorbell(bool wanted) {
-  if (!wanted) return;
-  if (auto bell = Doorbell::hang(socket_)) receiver_.listen_to(*std::move(bell));
+void UdpInbox::build_doorway(const ReceiveSocketOptions& options) {
+  if (!options.doorbell) return;
+  // Nothing in the mailbox tells when it came.
+  if (auto doorway = port::build_doorway(socket_))
+    receiver_.use(*doorway, options.mailbox && !options.timestamps);
 }
 
 void UdpInbox::watch(int fd) const {
@@ -79,6 +81,11 @@ std::size_t UdpInbox::receive(std::span<RxPacket> out, Counters& counters) {
     if (n == 0) return rare_ready_ ? receive_rare(out, counters) : 0;
     if (const std::size_t ours = keep_ours(out.first(n), counters); ours != 0) return ours;
   }
+}
+
+std::size_t UdpInbox::receive_at_hand(std::span<RxPacket> out, Counters& counters) {
+  const std::size_t n = receiver_.receive_at_hand(out, counters);
+  return seat_ == nullptr || n == 0 ? n : keep_ours(out.first(n), counters);
 }
 
 std::size_t UdpInbox::receive_rare(std::span<RxPacket> out, Counters& counters) {

@@ -19,7 +19,10 @@ class UdpInbox {
                                std::shared_ptr<Seat> seat);
 
   std::size_t receive(std::span<RxPacket> out, Counters& counters);
+  std::size_t receive_at_hand(std::span<RxPacket> out, Counters& counters);
   std::optional<std::uint64_t> waiting_bytes() { return receiver_.waiting_bytes(); }
+  void attend() { receiver_.attend(); }
+  bool rest() { return receiver_.rest(); }
   /// `fd` of epoll() is readable: the seat, the endpoint's place or the strays' door.
   void serve(int fd);
   /// Whatever a seat that several ports share has learnt meanwhile.
@@ -36,7 +39,7 @@ class UdpInbox {
 
   Status open_alone(const ReceiveSocketOptions& options);
   Status open_shared(const ReceiveSocketOptions& options, const Address& local);
-  void hang_doorbell(bool wanted);
+  void build_doorway(const ReceiveSocketOptions& options);
   void watch(int fd) const;
   void follow_endpoint();
   void copy_to_all(std::span<const RxPacket> packets);

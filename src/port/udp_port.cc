@@ -24,7 +24,8 @@ ReceiveSocketOptions receiving(const UdpPortOptions& options, const std::string&
           .interface = interface,
           .buffer = options.receive_buffer,
           .timestamps = options.timestamps,
-          .doorbell = options.doorbell};
+          .doorbell = options.doorbell,
+          .mailbox = options.mailbox};
 }
 
 }  // namespace

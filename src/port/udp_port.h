@@ -23,7 +23,8 @@ struct UdpPortOptions {
   std::uint32_t connected_limit = 256;     // and those for paths in steady use; a power of two
   std::uint32_t receive_buffer = 32u << 20;
   bool timestamps = false;  // fill RxPacket::arrival_ns
-  bool doorbell = true;     // look for arrivals without a system call, where we may load programs
+  bool doorbell = true;     // look for arrivals without a system call, where we may load programs,
+  bool mailbox = true;      // and take in short ones without any, while attended
 };
 
 class UdpPort final : public Port {
@@ -36,7 +37,10 @@ class UdpPort final : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override { return sender_.send(trains, counters_); }
   std::size_t rx(std::span<RxPacket> out) override { return inbox_.receive(out, counters_); }
+  std::size_t rx_at_hand(std::span<RxPacket> out) override { return inbox_.receive_at_hand(out, counters_); }
   std::optional<std::uint64_t> waiting_bytes() override { return inbox_.waiting_bytes(); }
+  void attend() override { inbox_.attend(); }
+  bool rest() override { return inbox_.rest(); }
   int wait_fd() const override { return inbox_.socket(); }
   int event_fd() const override { return inbox_.epoll(); }
   int tx_blocked_fd() const override { return sender_.blocked_fd(); }

@@ -1,5 +1,5 @@
-// Packets in from one UDP socket: reads several messages at a time and shows each coalesced packet (UDP_GRO)
-// as its own view.
+// Packets in from one UDP socket: short messages from its mailbox, others from the socket, several at a time.
+// Each coalesced packet (UDP_GRO) is shown as its own view.
 #pragma once
 
 #include <sys/socket.h>
@@ -9,6 +9,7 @@
 #include <span>
 
 #include "port/doorbell.h"
+#include "port/mailbox.h"
 #include "port/port.h"
 
 namespace mrc::port {
@@ -20,33 +21,51 @@ class UdpReceiver {
   UdpReceiver(UdpReceiver&&) noexcept;
   ~UdpReceiver();
 
-  /// Of the socket that all further calls read.
-  void listen_to(Doorbell bell) { bell_ = std::move(bell); }
+  /// Of the socket that all further calls read. With a mailbox, the caller may attend().
+  void use(const SharedDoorway& doorway, bool mailbox);
   bool has_doorbell() const { return bell_.has_value(); }
+  /// As Port has them.
+  void attend() {
+    if (mailbox_) mailbox_->attend();
+  }
+  bool rest() { return !mailbox_ || mailbox_->rest(); }
 
   /// As Port::waiting_bytes: if they are as long as the last ones. Nothing is said while some are at hand.
   std::optional<std::uint64_t> waiting_bytes();
-  /// As Port::rx, from this socket. Views live until the next call.
+  /// As Port::rx, from this socket, and as Port::rx_at_hand. Views live until the next call.
   std::size_t receive(int fd, std::span<RxPacket> out, Counters& counters);
+  std::size_t receive_at_hand(std::span<RxPacket> out, Counters& counters);
 
   static constexpr std::uint32_t kMaxMessages = 32;
   static constexpr std::uint32_t kMaxMessageBytes = 65536;
 
  private:
+  struct About;
   struct Message;
+  struct Mail;
+  /// A path's packets stay in their order: who asks for one behind another must not hear that the first is
+  /// lost. So mail waits for what came to the socket before it.
+  enum class Order : bool { kept, any };
 
   void rearm(std::size_t i);
+  std::size_t receive_mail(Order order, std::span<RxPacket> out, Counters& counters);
   bool refill(int fd, Counters& counters);
   int read(int fd);
   int receive_one(int fd);
   std::uint32_t most_at_once() const;
   void adapt(bool full);
   void open_message(std::size_t i, Counters& counters);
+  bool open_mail(Order order);
+  static RxPacket packet_of(const About& about, const void* data, std::uint32_t size);
   void note_overruns(std::uint32_t total, Counters& counters);
   std::size_t split(std::span<RxPacket> out);
 
   Address local_;
   std::optional<Doorbell> bell_;
+  std::optional<Mailbox> mailbox_;
+  std::unique_ptr<Mail[]> mail_;  // one for each slot
+  Mail* open_mail_ = nullptr;     // being split
+  std::uint32_t mail_opened_ = 0;
   std::unique_ptr<std::byte[]> storage_;
   std::unique_ptr<Message[]> messages_;
   std::unique_ptr<mmsghdr[]> headers_;
@@ -55,7 +74,7 @@ class UdpReceiver {
   std::uint32_t available_ = 0;  // messages of the last read
   std::uint32_t current_ = 0;    // message being split
   std::uint32_t offset_ = 0;     // into it
-  std::uint32_t overruns_ = 0;   // the socket's drop counter, as last told
+  std::uint32_t overruns_ = 0;   // of the socket's queue, as far as we know
 };
 
 }  // namespace mrc::port

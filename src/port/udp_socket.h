@@ -25,7 +25,8 @@ struct ReceiveSocketOptions {
   Sharing sharing = Sharing::exclusive;
   std::uint32_t buffer = 32u << 20;  // asked for; the kernel grants net.core.rmem_max without privileges
   bool timestamps = false;
-  bool doorbell = true;  // as UdpPortOptions has it
+  bool doorbell = true;  // as UdpPortOptions has them
+  bool mailbox = true;
 };
 
 /// Bound, non-blocking, coalescing (UDP_GRO), and telling class, flow label, destination and overruns.

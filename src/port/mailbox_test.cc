@@ -1,0 +1,142 @@
+// Short packets that come by the mailbox: the same as by the socket, in the same order, and none is lost when
+// its reader looks away.
+#include "port/mailbox.h"
+
+#include <atomic>
+#include <thread>
+
+#include "port/udp_port_test_support.h"
+
+namespace mrc::port {
+namespace {
+
+class MailboxTest : public UdpPortTest {
+ protected:
+  void SetUp() override {
+    UdpPortTest::SetUp();
+    if (IsSkipped()) return;
+    right_.reset();
+    right_ = open_right({.local = right_address_});
+    if (!right_->capabilities().cheap_to_ask) GTEST_SKIP() << "no right to load programs here";
+  }
+  void send(std::size_t bytes, std::uint32_t packet_bytes = 0, std::uint16_t source_port = 50001) {
+    TestTrain out(pattern(bytes), packet_bytes != 0 ? packet_bytes : static_cast<std::uint32_t>(bytes),
+                  right_address_, source_port);
+    out.train.tos = 18 << 2 | 2;
+    out.train.flow_label = 0x1BEEF;
+    ASSERT_EQ(left_->tx({&out.train, 1}), 1u);
+    ASSERT_EQ(out.train.error, 0);
+  }
+  bool socket_is_readable() const {
+    pollfd p{right_->wait_fd(), POLLIN, 0};
+    return ::poll(&p, 1, 50) == 1;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Families, MailboxTest, ::testing::Values(AF_INET, AF_INET6),
+                         [](const auto& param) { return param.param == AF_INET ? "v4" : "v6"; });
+
+TEST_P(MailboxTest, WhatItBringsIsWhatTheSocketBrings) {
+  send(70);
+  const auto by_socket = receive(*right_, 1);
+  right_->attend();
+  send(70);
+  EXPECT_FALSE(socket_is_readable());
+  const auto by_mail = receive(*right_, 1);
+  ASSERT_EQ(by_socket.size(), 1u);
+  ASSERT_EQ(by_mail.size(), 1u);
+  EXPECT_EQ(by_mail[0].bytes, by_socket[0].bytes);
+  EXPECT_EQ(by_mail[0].from, by_socket[0].from);
+  EXPECT_EQ(by_mail[0].to, by_socket[0].to);
+  EXPECT_EQ(by_mail[0].source_port, by_socket[0].source_port);
+  EXPECT_EQ(by_mail[0].flow_label, by_socket[0].flow_label);
+  EXPECT_EQ(by_mail[0].tos, by_socket[0].tos);
+  EXPECT_EQ(right_->counters().rx_packets, 2u);
+  EXPECT_EQ(right_->counters().rx_bytes, 140u);
+}
+
+TEST_P(MailboxTest, ATrainOfShortPacketsIsShownPacketByPacketAsFarAsThereIsRoom) {
+  right_->attend();
+  send(68 + 52, 68);
+  const auto two = receive(*right_, 2);
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].bytes + two[1].bytes, pattern(68 + 52));
+  EXPECT_EQ(two[0].bytes.size(), 68u);
+  send(30 * 40 + 8, 40);  // receive() has room for 16
+  std::string joined;
+  for (const Arrival& a : receive(*right_, 31)) joined += a.bytes;
+  EXPECT_EQ(joined, pattern(30 * 40 + 8));
+}
+
+TEST_P(MailboxTest, LongPacketsAndThoseThatFindNoRoomGoToTheSocket) {
+  right_->attend();
+  send(1977), send(4000);
+  EXPECT_TRUE(socket_is_readable());
+  EXPECT_EQ(receive(*right_, 2).size(), 2u);
+  for (unsigned i = 0; i < DoorwayMemory::kSlots + 20; ++i) send(100 + i);
+  const auto got = receive(*right_, DoorwayMemory::kSlots + 20);
+  ASSERT_EQ(got.size(), DoorwayMemory::kSlots + 20);
+  for (unsigned i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].bytes.size(), 100 + i) << "in their order";
+}
+
+// Who asks behind a packet of data must not hear that it has not come.
+TEST_P(MailboxTest, NothingOvertakesWhatCameToTheSocketBefore) {
+  right_->attend();
+  send(70), send(4000), send(71), send(4001), send(72);
+  RxPacket first[16];
+  ASSERT_EQ(right_->rx_at_hand(first), 1u) << "the rest is behind what takes a system call";
+  EXPECT_EQ(first[0].size, 70u);
+  EXPECT_EQ(right_->rx_at_hand(first), 0u);
+  const auto rest = receive(*right_, 4);
+  ASSERT_EQ(rest.size(), 4u);
+  EXPECT_EQ(rest[0].bytes.size(), 4000u);
+  EXPECT_EQ(rest[3].bytes.size(), 72u) << "4001 came before it";
+}
+
+TEST_P(MailboxTest, WhoRestsIsWokenBySocketsAgain) {
+  right_->attend();
+  send(70);
+  EXPECT_FALSE(right_->rest()) << "something is there already";
+  send(71);
+  EXPECT_TRUE(socket_is_readable());
+  EXPECT_EQ(receive(*right_, 2).size(), 2u);
+  EXPECT_TRUE(right_->rest());
+}
+
+TEST_P(MailboxTest, ItsMessagesAreNoOverruns) {
+  right_->attend();
+  for (int i = 0; i < 100; ++i) {
+    send(70), send(4000);
+    ASSERT_EQ(receive(*right_, 2).size(), 2u);
+  }
+  EXPECT_EQ(right_->counters().rx_overrun, 0u);
+}
+
+TEST_P(MailboxTest, NothingIsLostWhileItsReaderLooksAwayAndBack) {
+  constexpr unsigned kMessages = 20'000, kAtOnce = 32;
+  std::atomic<unsigned> sent{0}, received{0};
+  std::thread reader([&] {
+    RxPacket packets[16];
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (received < kMessages && std::chrono::steady_clock::now() < end) {
+      right_->attend();
+      for (int looks = 0; looks < 3; ++looks) received += static_cast<unsigned>(right_->rx(packets));
+      if (!right_->rest()) continue;
+      pollfd p{right_->wait_fd(), POLLIN, 0};
+      // If nothing wakes us, and all that was sent is not here, it lies where nobody looks.
+      const unsigned before = sent;
+      if (::poll(&p, 1, 1000) == 0 && received < before) break;
+    }
+  });
+  for (unsigned i = 0; i < kMessages && !HasFailure(); ++i) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (i - received >= kAtOnce && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    send(70);
+    ++sent;
+  }
+  reader.join();
+  EXPECT_EQ(received, kMessages);
+}
+
+}  // namespace
+}  // namespace mrc::port
