@@ -32,7 +32,7 @@ struct DoorwayMemory {
   alignas(64) std::atomic<std::uint64_t> rings;       // kernel: messages for the socket's queue
   alignas(64) std::atomic<std::uint64_t> claimed;     // kernel: messages for the mailbox
   alignas(64) std::atomic<std::uint64_t> given_back;  // messages whose slots are free again
-  alignas(64) std::atomic<std::uint32_t> attended;    // somebody looks again and again
+  std::atomic<std::uint32_t> attended;                // somebody looks again and again
   alignas(4096) Slot slots[kSlots];
 };
 static_assert(sizeof(DoorwayMemory::Slot) == DoorwayMemory::kSlotBytes);
