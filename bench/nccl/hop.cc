@@ -1,8 +1,10 @@
-// One step of a small collective, without a GPU: two processes post a receive and a send and wait for both,
-// through the plugin as NCCL does it, and over TCP as NCCL's own transport does it, in turns.
+// Steps of a collective, without a GPU: two processes post receives and sends and wait for both, through the
+// plugin as NCCL does it, and over TCP as NCCL's own transport does it, in turns.
 //
-// nccl_hop [ROUNDS [BYTES [NETNS ADDRESS]]]. NCCL_OPENMRC_DEVICES names the ports; loopback without it. The
-// second process lives in the network namespace NETNS (a path), where TCP reaches it at ADDRESS.
+// nccl_hop [ROUNDS [BYTES [DEPTH [NETNS ADDRESS]]]]. DEPTH 1 is a conversation: nobody sends before it has
+// received; with 8, as NCCL has it, so many steps are under way, and what counts is what a core spends on a
+// byte. NCCL_OPENMRC_DEVICES names the ports; loopback without it. The second process lives in the network
+// namespace NETNS (a path), where TCP reaches it at ADDRESS.
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,6 +19,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <thread>
 #include <vector>
 
@@ -28,14 +31,19 @@ using namespace mrc::nccl::testing;
 namespace {
 
 constexpr int kVersion = 11;
-constexpr int kExchanges = 2000;  // of one round
 constexpr int kTag = 7;
+
+struct Shape {
+  std::size_t bytes = 8;
+  std::size_t depth = 1;
+  /// Of one round: enough to forget its beginning.
+  std::size_t steps() const { return std::clamp<std::size_t>((256u << 20) / bytes, 100, 2000); }
+};
 
 /// Both ways to the other process.
 struct Plugin {
   std::unique_ptr<Table> table;
   Ends ends;
-  void* unanswered = nullptr;  // the last send
 };
 
 bool meet(Plugin& plugin, int channel) {
@@ -56,29 +64,71 @@ bool meet(Plugin& plugin, int channel) {
          !failed;
 }
 
-/// A send need not be over when the next step begins: as in NCCL, whose steps have their own buffers.
-bool exchange(Plugin& plugin, Memory& from, Memory& to, std::size_t bytes) {
-  Table& t = *plugin.table;
-  void *in = nullptr, *out = nullptr;
-  if (plugin.unanswered != nullptr && wait_for(t, plugin.unanswered, nullptr) != kSuccess) return false;
-  if (t.receive(plugin.ends.receiver, {to.buffer(0, bytes, kTag)}, &in) != kSuccess || in == nullptr)
-    return false;
-  for (int received = 0; out == nullptr || received == 0;) {
-    if (out == nullptr && t.send(plugin.ends.sender, from.buffer(0, bytes, kTag), &out) != kSuccess)
-      return false;
-    if (received == 0 && t.test(in, &received, nullptr) != kSuccess) return false;
+/// Steps that have begun and are not over, oldest first; each has its part of the memory, as NCCL's have.
+class Pending {
+ public:
+  Pending(Table& table, std::size_t bytes, std::size_t depth) : table_(table), bytes_(bytes), depth_(depth) {}
+  std::size_t begun() const { return begun_; }
+  std::size_t over() const { return begun_ - requests_.size(); }
+  std::size_t place() const { return begun_ % depth_ * bytes_; }
+  void add(void* request) {
+    if (request != nullptr) ++begun_, requests_.push_back(request);
   }
-  plugin.unanswered = out;
+  bool look() {
+    int done = requests_.empty() ? 0 : 1;
+    while (done != 0 && !requests_.empty()) {
+      if (table_.test(requests_.front(), &done, nullptr) != kSuccess) return false;
+      if (done != 0) requests_.pop_front();
+    }
+    return true;
+  }
+
+ private:
+  Table& table_;
+  std::size_t bytes_, depth_, begun_ = 0;
+  std::deque<void*> requests_;
+};
+
+/// A send need not be over when the next step begins, but its memory must be free.
+bool exchange(Plugin& plugin, Memory& from, Memory& to, const Shape& shape) {
+  Table& t = *plugin.table;
+  Pending in(t, shape.bytes, shape.depth), out(t, shape.bytes, std::max<std::size_t>(shape.depth, 2));
+  const std::size_t steps = shape.steps();
+  while (in.over() < steps || out.over() < steps) {
+    void* request = nullptr;
+    if (in.begun() < std::min(steps, in.over() + shape.depth)) {
+      if (t.receive(plugin.ends.receiver, {to.buffer(in.place(), shape.bytes, kTag)}, &request) != kSuccess)
+        return false;
+      in.add(request);
+    }
+    const bool may_send = out.begun() < std::min(steps, in.over() + shape.depth);
+    if (may_send && out.begun() < out.over() + std::max<std::size_t>(shape.depth, 2)) {
+      if (t.send(plugin.ends.sender, from.buffer(out.place(), shape.bytes, kTag), &request) != kSuccess)
+        return false;
+      out.add(request);
+    }
+    if (!in.look() || !out.look()) return false;
+  }
   return true;
 }
 
 /// As NCCL's sockets: neither end ever waits in the kernel.
-bool exchange(int tcp, std::vector<char>& from, std::vector<char>& to) {
-  if (::send(tcp, from.data(), from.size(), 0) != static_cast<ssize_t>(from.size())) return false;
-  for (std::size_t have = 0; have < to.size();) {
-    const ssize_t n = ::recv(tcp, to.data() + have, to.size() - have, MSG_DONTWAIT);
-    if (n == 0 || (n < 0 && errno != EAGAIN)) return false;
-    have += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+bool exchange(int tcp, std::vector<char>& from, std::vector<char>& to, const Shape& shape) {
+  const std::size_t all = shape.steps() * shape.bytes, room = shape.depth * shape.bytes;
+  std::size_t sent = 0, received = 0;
+  const auto moved = [](ssize_t n, std::size_t& count) {
+    count += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    return n > 0 || (n < 0 && errno == EAGAIN);
+  };
+  // One message at a time, as NCCL's socket transport does.
+  const auto rest_of_step = [&](std::size_t at) { return shape.bytes - at % shape.bytes; };
+  while (sent < all || received < all) {
+    if (sent < std::min(all, received / shape.bytes * shape.bytes + room) &&
+        !moved(::send(tcp, from.data() + sent % room, rest_of_step(sent), MSG_DONTWAIT), sent))
+      return false;
+    if (received < all &&
+        !moved(::recv(tcp, to.data() + received % room, rest_of_step(received), MSG_DONTWAIT), received))
+      return false;
   }
   return true;
 }
@@ -87,16 +137,11 @@ double microseconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - then).count();
 }
 
-/// The mean of a round; `longest` of all of them.
+/// Of a step, in a round; negative: it failed.
 template <class Exchange>
-double microseconds_each(Exchange&& exchange, double& longest) {
+double microseconds_each(const Shape& shape, Exchange&& exchange) {
   const auto began = std::chrono::steady_clock::now();
-  for (int i = 0; i < kExchanges; ++i) {
-    const auto then = std::chrono::steady_clock::now();
-    if (!exchange()) return -1;
-    longest = std::max(longest, microseconds_since(then));
-  }
-  return microseconds_since(began) / kExchanges;
+  return exchange() ? microseconds_since(began) / static_cast<double>(shape.steps()) : -1;
 }
 
 int fail(const char* what) {
@@ -142,31 +187,29 @@ void enter(const char* namespace_path) {
   ::close(fd);
 }
 
-int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
+int run(bool first, int rounds, const Shape& shape, int channel, int tcp) {
   Plugin plugin;
   if (!meet(plugin, channel))
     return std::fprintf(stderr, "nccl_hop: no connection: %s", logged_warnings().c_str()), 1;
-  Memory from(*plugin.table, plugin.ends.sender, bytes, 1), to(*plugin.table, plugin.ends.receiver, bytes, 2);
-  std::vector<char> tcp_from(bytes), tcp_to(bytes);
+  const std::size_t all = shape.bytes * std::max<std::size_t>(shape.depth, 2);
+  Memory from(*plugin.table, plugin.ends.sender, all, 1), to(*plugin.table, plugin.ends.receiver, all, 2);
+  std::vector<char> tcp_from(all), tcp_to(all);
   std::vector<double> ours, theirs;
-  double longest = 0, longest_tcp = 0;
   for (int i = 0; i < rounds; ++i) {
-    theirs.push_back(microseconds_each([&] { return exchange(tcp, tcp_from, tcp_to); }, longest_tcp));
-    ours.push_back(microseconds_each([&] { return exchange(plugin, from, to, bytes); }, longest));
-    if (i == 0) longest = longest_tcp = 0;  // paths are opened at their first use
+    theirs.push_back(microseconds_each(shape, [&] { return exchange(tcp, tcp_from, tcp_to, shape); }));
+    ours.push_back(microseconds_each(shape, [&] { return exchange(plugin, from, to, shape); }));
     if (ours.back() < 0 || theirs.back() < 0)
       return std::fprintf(stderr, "nccl_hop: %s", logged_warnings().c_str()), 1;
   }
   char over = 0;  // for both: who leaves first answers nothing any more
-  if (wait_for(*plugin.table, plugin.unanswered, nullptr) != kSuccess || ::write(channel, &over, 1) != 1 ||
-      ::read(channel, &over, 1) != 1)
-    return std::fprintf(stderr, "nccl_hop: the last send: %s", logged_warnings().c_str()), 1;
+  if (::write(channel, &over, 1) != 1 || ::read(channel, &over, 1) != 1) return fail("the other process");
   std::sort(ours.begin(), ours.end()), std::sort(theirs.begin(), theirs.end());
   const double mine = ours[ours.size() / 2], tcps = theirs[theirs.size() / 2];
   if (first)
     std::printf(
-        "%zu bytes: plugin %.1f us (%.1f - %.1f), TCP %.1f us, ratio %.2f; longest %.0f and %.0f us\n", bytes,
-        mine, ours.front(), ours.back(), tcps, mine / tcps, longest, longest_tcp);
+        "%zu bytes, %zu at a time: plugin %.1f us (%.1f - %.1f), TCP %.1f us (%.1f - %.1f), ratio %.2f\n",
+        shape.bytes, shape.depth, mine, ours.front(), ours.back(), tcps, theirs.front(), theirs.back(),
+        mine / tcps);
   return 0;
 }
 
@@ -174,16 +217,20 @@ int run(bool first, int rounds, std::size_t bytes, int channel, int tcp) {
 
 int main(int count, char** arguments) {
   const int rounds = count > 1 ? std::atoi(arguments[1]) : 5;
-  const std::size_t bytes = count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 8;
-  const char* address = count > 4 ? arguments[4] : "127.0.0.1";
+  Shape shape;
+  if (count > 2) shape.bytes = std::strtoul(arguments[2], nullptr, 10);
+  if (count > 3) shape.depth = std::strtoul(arguments[3], nullptr, 10);
+  const char* address = count > 5 ? arguments[5] : "127.0.0.1";
   int channel[2];
-  if (rounds < 1 || bytes < 1 || count == 4 || ::socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0) return 2;
+  if (rounds < 1 || shape.bytes < 1 || shape.depth < 1 || shape.depth > 32 || count == 5 ||
+      ::socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
+    return 2;
   ::setenv("NCCL_OPENMRC_QPS", "1", 0);
   ::setenv("NCCL_OPENMRC_THREADS", "1", 0);
   ::setenv("NCCL_OPENMRC_LONG_BYTES", std::thread::hardware_concurrency() < 8 ? "0" : "32768", 0);
   ::setenv("NCCL_OPENMRC_TIMEOUT_MS", "10000", 0);
-  if (::fork() != 0) return run(true, rounds, bytes, channel[0], tcp_connect(channel[0], address));
+  if (::fork() != 0) return run(true, rounds, shape, channel[0], tcp_connect(channel[0], address));
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (count > 4) enter(arguments[3]);
-  return run(false, rounds, bytes, channel[1], tcp_accept(channel[1]));
+  if (count > 5) enter(arguments[4]);
+  return run(false, rounds, shape, channel[1], tcp_accept(channel[1]));
 }
