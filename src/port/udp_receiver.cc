@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
 #include "port/system_calls.h"
 #include "port/udp_socket.h"
@@ -18,89 +17,10 @@ namespace {
 // A power of two apart, all messages would fall on the same cache sets.
 constexpr std::size_t kStride = UdpReceiver::kMaxMessageBytes + 1024 + 64;
 
-template <class T>
-T value_of(const cmsghdr& control) {
-  T value;
-  std::memcpy(&value, CMSG_DATA(&control), sizeof value);
-  return value;
-}
-
-}  // namespace
-
-/// What the headers around one message tell.
-struct UdpReceiver::About {
-  Address from;
-  Address to;
-  std::uint32_t flow_label = 0;
-  std::int64_t arrival_ns = 0;
-  std::uint16_t source_port = 0;
-  std::uint8_t tos = 0;
-
-  void read_v4(const cmsghdr& control);
-  void read_v6(const cmsghdr& control);
-  void read(const Mailbox::Slot& slot, const Address& local);
-};
-
-void UdpReceiver::About::read_v4(const cmsghdr& control) {
-  if (control.cmsg_type == IP_TOS) tos = value_of<std::uint8_t>(control);
-  if (control.cmsg_type != IP_PKTINFO) return;
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_addr = value_of<in_pktinfo>(control).ipi_addr;
-  to = from_socket_address(reinterpret_cast<const sockaddr&>(name));
-}
-
-void UdpReceiver::About::read_v6(const cmsghdr& control) {
-  if (control.cmsg_type == kIpv6FlowInfo) {
-    const std::uint32_t info = ntohl(value_of<std::uint32_t>(control));
-    flow_label = info & 0xFFFFF;
-    tos = static_cast<std::uint8_t>(info >> 20);
-  } else if (control.cmsg_type == IPV6_PKTINFO) {
-    const auto info = value_of<in6_pktinfo>(control);
-    std::memcpy(to.ip.data(), &info.ipi6_addr, 16);
-    to.scope = IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr) ? info.ipi6_ifindex : 0;
-  }
-}
-
-/// The mailbox has whole headers. A message's source is a host's own address, so it is local to a link where
-/// its destination is.
-void UdpReceiver::About::read(const Mailbox::Slot& slot, const Address& local) {
-  source_port = static_cast<std::uint16_t>(slot.udp[0] << 8 | slot.udp[1]);
-  from = to = local;  // an IPv4 address in its mapped form keeps all but its last bytes
-  if (local.is_v4()) {
-    tos = slot.ip[1];
-    std::memcpy(from.ip.data() + 12, slot.ip + 12, 4);
-    std::memcpy(to.ip.data() + 12, slot.ip + 16, 4);
-    return;
-  }
-  const std::uint32_t info = wire::load32(slot.ip);
-  flow_label = info & 0xFFFFF;
-  tos = static_cast<std::uint8_t>(info >> 20);
-  std::memcpy(from.ip.data(), slot.ip + 8, 16);
-  std::memcpy(to.ip.data(), slot.ip + 24, 16);
-  const auto scope = [&](const Address& a) {
-    return a.ip[0] == 0xFE && (a.ip[1] & 0xC0) == 0x80 ? slot.interface : 0;
-  };
-  from.scope = scope(from);
-  to.scope = scope(to);
-}
-
-namespace {
-
-std::int64_t nanoseconds(const timespec& at) { return std::int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec; }
-
 constexpr std::size_t kControlSpace =
     CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(timespec)) + 4 * CMSG_SPACE(sizeof(int));
 
 }  // namespace
-
-/// A short message, while its packets are looked at.
-struct UdpReceiver::Mail {
-  About about;
-  const std::uint8_t* payload;
-  std::uint32_t left;
-  std::uint32_t packet_bytes;
-};
 
 struct UdpReceiver::Message {
   SocketAddress socket_address;
@@ -137,15 +57,13 @@ void UdpReceiver::rearm(std::size_t i) {
 
 void UdpReceiver::use(const SharedDoorway& doorway, bool mailbox) {
   bell_.emplace(doorway);
-  if (!mailbox) return;
-  mailbox_.emplace(doorway);
-  mail_.reset(new Mail[DoorwayMemory::kSlots]);
+  if (mailbox) mail_.emplace(doorway, local_);
 }
 
 std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& counters) {
   if (const std::size_t n = receive_at_hand(out, counters); n != 0) return n;
   // What rang and can't be read was dropped, and mail must not wait for it.
-  if (current_ == available_ && !refill(fd, counters)) return receive_mail(Order::any, out, counters);
+  if (current_ == available_ && !refill(fd, counters)) return mail_ ? mail_->read(nullptr, out, counters) : 0;
   std::size_t n = 0;
   while (n < out.size() && current_ < available_) n += split(out.subspan(n));
   counters.rx_packets += n;
@@ -154,43 +72,7 @@ std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& coun
 }
 
 std::size_t UdpReceiver::receive_at_hand(std::span<RxPacket> out, Counters& counters) {
-  return current_ == available_ ? receive_mail(Order::kept, out, counters) : 0;
-}
-
-std::size_t UdpReceiver::receive_mail(Order order, std::span<RxPacket> out, Counters& counters) {
-  if (!mailbox_) return 0;
-  if (open_mail_ == nullptr) mailbox_->give_back();
-  std::size_t n = 0;
-  while (n < out.size() && (open_mail_ != nullptr || open_mail(order))) {
-    Mail& mail = *open_mail_;
-    const std::uint32_t size = std::min(mail.packet_bytes, mail.left);
-    out[n++] = packet_of(mail.about, mail.payload, size);
-    mail.payload += size;
-    mail.left -= size;
-    if (mail.left == 0) open_mail_ = nullptr;
-    counters.rx_bytes += size;
-  }
-  counters.rx_packets += n;
-  return n;
-}
-
-/// False: there is none.
-bool UdpReceiver::open_mail(Order order) {
-  constexpr std::uint32_t kUdpHeader = 8;
-  const Mailbox::Slot* slot = mailbox_->front();
-  while (slot != nullptr && slot->size <= kUdpHeader) {  // it went to the socket after all
-    mailbox_->take();
-    slot = mailbox_->front();
-  }
-  if (slot == nullptr || (order == Order::kept && !bell_->has_taken(slot->after))) return false;
-  mailbox_->take();
-  Mail& mail = *(open_mail_ = &mail_[mail_opened_++ % DoorwayMemory::kSlots]);
-  mail.about = About{};
-  mail.about.read(*slot, local_);
-  mail.payload = slot->udp + kUdpHeader;
-  mail.left = slot->size - kUdpHeader;
-  mail.packet_bytes = slot->packet_bytes != 0 ? slot->packet_bytes : mail.left;
-  return true;
+  return mail_ && current_ == available_ ? mail_->read(&*bell_, out, counters) : 0;
 }
 
 std::optional<std::uint64_t> UdpReceiver::waiting_bytes() {
@@ -252,43 +134,28 @@ void UdpReceiver::adapt(bool full) {
 void UdpReceiver::open_message(std::size_t i, Counters& counters) {
   Message& message = messages_[i];
   msghdr& header = headers_[i].msg_hdr;
-  message.about = About{};
-  message.about.from = from_socket_address(message.socket_address.any);
-  message.about.to = local_;
+  message.about = {.from = from_socket_address(message.socket_address.any), .to = local_};
   // sin_port and sin6_port are the same two bytes.
   message.about.source_port = ntohs(message.socket_address.v4.sin_port);
   message.size = headers_[i].msg_len;
   message.packet_bytes = message.size;
   for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
-    if (c->cmsg_level == IPPROTO_IP) message.about.read_v4(*c);
-    if (c->cmsg_level == IPPROTO_IPV6) message.about.read_v6(*c);
+    message.about.read(*c);
     if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO)
       message.packet_bytes = static_cast<std::uint32_t>(value_of<int>(*c));
-    if (c->cmsg_level != SOL_SOCKET) continue;
-    if (c->cmsg_type == SO_TIMESTAMPNS) message.about.arrival_ns = nanoseconds(value_of<timespec>(*c));
-    if (c->cmsg_type == SO_RXQ_OVFL) note_overruns(value_of<std::uint32_t>(*c), counters);
+    if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL)
+      note_overruns(value_of<std::uint32_t>(*c), counters);
   }
 }
 
 /// `dropped` counts what the mailbox took as well, up to when this message came. More may have come there
 /// since: then we hear of an overrun with a later message.
 void UdpReceiver::note_overruns(std::uint32_t dropped, Counters& counters) {
-  const std::uint32_t mail = mailbox_ ? static_cast<std::uint32_t>(mailbox_->ever()) : 0;
+  const std::uint32_t mail = mail_ ? static_cast<std::uint32_t>(mail_->box().ever()) : 0;
   const std::uint32_t more = dropped - mail - overruns_;
   if (static_cast<std::int32_t>(more) <= 0) return;
   counters.rx_overrun += more;
   overruns_ += more;
-}
-
-RxPacket UdpReceiver::packet_of(const About& about, const void* data, std::uint32_t size) {
-  return {.data = static_cast<const std::byte*>(data),
-          .size = size,
-          .flow_label = about.flow_label,
-          .from = &about.from,
-          .to = &about.to,
-          .source_port = about.source_port,
-          .tos = about.tos,
-          .arrival_ns = about.arrival_ns};
 }
 
 /// Views of the current message's packets, as many as fit; moves on when it is used up.
@@ -298,7 +165,7 @@ std::size_t UdpReceiver::split(std::span<RxPacket> out) {
   std::size_t n = 0;
   do {
     const std::uint32_t size = std::min(m.packet_bytes, m.size - offset_);
-    out[n++] = packet_of(m.about, bytes + offset_, size);
+    out[n++] = m.about.packet(bytes + offset_, size);
     offset_ += size;
   } while (n < out.size() && offset_ < m.size);
   if (offset_ >= m.size) {

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "port/doorbell.h"
-#include "port/mailbox.h"
+#include "port/mail_reader.h"
 #include "port/port.h"
 
 namespace mrc::port {
@@ -26,9 +26,9 @@ class UdpReceiver {
   bool has_doorbell() const { return bell_.has_value(); }
   /// As Port has them.
   void attend() {
-    if (mailbox_) mailbox_->attend();
+    if (mail_) mail_->box().attend();
   }
-  bool rest() { return !mailbox_ || mailbox_->rest(); }
+  bool rest() { return !mail_ || mail_->box().rest(); }
 
   /// As Port::waiting_bytes: if they are as long as the last ones. Nothing is said while some are at hand.
   std::optional<std::uint64_t> waiting_bytes();
@@ -40,32 +40,21 @@ class UdpReceiver {
   static constexpr std::uint32_t kMaxMessageBytes = 65536;
 
  private:
-  struct About;
   struct Message;
-  struct Mail;
-  /// A path's packets stay in their order: who asks for one behind another must not hear that the first is
-  /// lost. So mail waits for what came to the socket before it.
-  enum class Order : bool { kept, any };
 
   void rearm(std::size_t i);
-  std::size_t receive_mail(Order order, std::span<RxPacket> out, Counters& counters);
   bool refill(int fd, Counters& counters);
   int read(int fd);
   int receive_one(int fd);
   std::uint32_t most_at_once() const;
   void adapt(bool full);
   void open_message(std::size_t i, Counters& counters);
-  bool open_mail(Order order);
-  static RxPacket packet_of(const About& about, const void* data, std::uint32_t size);
   void note_overruns(std::uint32_t total, Counters& counters);
   std::size_t split(std::span<RxPacket> out);
 
   Address local_;
   std::optional<Doorbell> bell_;
-  std::optional<Mailbox> mailbox_;
-  std::unique_ptr<Mail[]> mail_;  // one for each slot
-  Mail* open_mail_ = nullptr;     // being split
-  std::uint32_t mail_opened_ = 0;
+  std::optional<MailReader> mail_;
   std::unique_ptr<std::byte[]> storage_;
   std::unique_ptr<Message[]> messages_;
   std::unique_ptr<mmsghdr[]> headers_;
