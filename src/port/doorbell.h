@@ -22,10 +22,8 @@ class Doorbell {
     if (++silences_ % kTrust != 0) return 0;
     return 1;
   }
-  /// Whether all messages were taken that came before the ring with this number.
-  bool has_taken(std::uint32_t rings) const {
-    return static_cast<std::int32_t>(rings - static_cast<std::uint32_t>(taken_)) <= 0;
-  }
+  /// How many were ever taken, modulo 2^32.
+  std::uint32_t taken() const { return static_cast<std::uint32_t>(taken_); }
   void took(std::uint32_t messages) {
     taken_ += messages;
     in_vain_ = 0;
@@ -43,7 +41,7 @@ class Doorbell {
   static constexpr std::uint32_t kTrust = 64;     // silent answers in a row that are believed
   static constexpr std::uint32_t kPatience = 64;  // looks in vain until a ring is forgotten
 
-  std::uint64_t rings() const { return memory_->rings.load(std::memory_order_relaxed); }
+  std::uint64_t rings() const { return memory_->rings.load(std::memory_order_acquire); }
 
   SharedDoorway memory_;
   std::uint64_t taken_;

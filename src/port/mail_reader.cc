@@ -4,10 +4,10 @@
 
 namespace mrc::port {
 
-std::size_t MailReader::read(const Doorbell* bell, std::span<RxPacket> out, Counters& counters) {
+std::size_t MailReader::read(std::uint32_t taken, std::span<RxPacket> out, Counters& counters) {
   if (current_ == nullptr) box_.give_back();
   std::size_t n = 0;
-  while (n < out.size() && (current_ != nullptr || open_next(bell))) {
+  while (n < out.size() && (current_ != nullptr || open_next(taken))) {
     Mail& mail = *current_;
     const std::uint32_t size = std::min(mail.packet_bytes, mail.left);
     out[n++] = mail.about.packet(mail.payload, size);
@@ -20,14 +20,14 @@ std::size_t MailReader::read(const Doorbell* bell, std::span<RxPacket> out, Coun
   return n;
 }
 
-bool MailReader::open_next(const Doorbell* bell) {
+bool MailReader::open_next(std::uint32_t taken) {
   constexpr std::uint32_t kUdpHeader = 8;
   const Mailbox::Slot* slot = box_.front();
   while (slot != nullptr && slot->size <= kUdpHeader) {  // it went to the socket after all
     box_.take();
     slot = box_.front();
   }
-  if (slot == nullptr || (bell != nullptr && !bell->has_taken(slot->after))) return false;
+  if (slot == nullptr || before(*slot, taken) > 0) return false;
   box_.take();
   current_ = &mails_[opened_++ % DoorwayMemory::kSlots];
   current_->about = {.to = local_};

@@ -1,12 +1,11 @@
 // Packets from a mailbox, in their order with those that go to its socket.
 #pragma once
 
-#include <array>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "port/about.h"
-#include "port/doorbell.h"
 #include "port/mailbox.h"
 
 namespace mrc::port {
@@ -18,10 +17,15 @@ class MailReader {
 
   Mailbox& box() { return box_; }
 
-  /// As Port::rx, of what came before everything that `bell` still waits for. A path's packets stay in their
-  /// order: who asks behind a packet must not hear that it has not come. Null: of all. Views live until the
-  /// next call.
-  std::size_t read(const Doorbell* bell, std::span<RxPacket> out, Counters& counters);
+  /// As Port::rx, of what comes next when the first `taken` messages of the socket were taken. A path's
+  /// packets stay in their order: who asks behind a packet must not hear that it has not come. Views live
+  /// until the next call.
+  std::size_t read(std::uint32_t taken, std::span<RxPacket> out, Counters& counters);
+  /// How many of the socket's come before our next, if we have one.
+  std::optional<std::uint32_t> before_next(std::uint32_t taken) const {
+    const Mailbox::Slot* next = box_.front();
+    return next != nullptr ? std::optional(before(*next, taken)) : std::nullopt;
+  }
 
  private:
   /// A message whose packets are looked at.
@@ -31,7 +35,11 @@ class MailReader {
     std::uint32_t left;
     std::uint32_t packet_bytes;
   };
-  bool open_next(const Doorbell* bell);
+  static std::uint32_t before(const Mailbox::Slot& slot, std::uint32_t taken) {
+    const auto left = static_cast<std::int32_t>(slot.after - taken);
+    return left > 0 ? static_cast<std::uint32_t>(left) : 0;
+  }
+  bool open_next(std::uint32_t taken);
 
   Mailbox box_;
   Address local_;

@@ -62,8 +62,12 @@ void UdpReceiver::use(const SharedDoorway& doorway, bool mailbox) {
 
 std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& counters) {
   if (const std::size_t n = receive_at_hand(out, counters); n != 0) return n;
-  // What rang and can't be read was dropped, and mail must not wait for it.
-  if (current_ == available_ && !refill(fd, counters)) return mail_ ? mail_->read(nullptr, out, counters) : 0;
+  if (current_ == available_) {
+    const std::uint32_t taken = bell_ ? bell_->taken() : 0;
+    if (!refill(fd, counters)) return receive_stuck_mail(out, counters);
+    // Mail may have come just before what was just read.
+    if (const std::size_t n = mail_ ? mail_->read(taken, out, counters) : 0; n != 0) return n;
+  }
   std::size_t n = 0;
   while (n < out.size() && current_ < available_) n += split(out.subspan(n));
   counters.rx_packets += n;
@@ -72,7 +76,12 @@ std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& coun
 }
 
 std::size_t UdpReceiver::receive_at_hand(std::span<RxPacket> out, Counters& counters) {
-  return mail_ && current_ == available_ ? mail_->read(&*bell_, out, counters) : 0;
+  return mail_ && current_ == available_ ? mail_->read(bell_->taken(), out, counters) : 0;
+}
+
+/// Mail that was there when the socket had nothing of what came before it: that was dropped.
+std::size_t UdpReceiver::receive_stuck_mail(std::span<RxPacket> out, Counters& counters) {
+  return before_mail_ ? mail_->read(bell_->taken() + *before_mail_, out, counters) : 0;
 }
 
 std::optional<std::uint64_t> UdpReceiver::waiting_bytes() {
@@ -96,10 +105,14 @@ bool UdpReceiver::refill(int fd, Counters& counters) {
 }
 
 int UdpReceiver::read(int fd) {
+  before_mail_.reset();
   if (bell_) {
     const std::uint32_t waiting = bell_->waiting();
     if (waiting == 0) return 0;
     batch_ = std::min(waiting, most_at_once());
+    if (mail_) before_mail_ = mail_->before_next(bell_->taken());
+    if (before_mail_ == 0u) return 0;  // it has just come
+    if (before_mail_) batch_ = std::min(batch_, *before_mail_);
   }
   const int got =
       batch_ == 1 ? receive_one(fd) : system_calls::recvmmsg(fd, headers_.get(), batch_, MSG_DONTWAIT);

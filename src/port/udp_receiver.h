@@ -43,6 +43,7 @@ class UdpReceiver {
   struct Message;
 
   void rearm(std::size_t i);
+  std::size_t receive_stuck_mail(std::span<RxPacket> out, Counters& counters);
   bool refill(int fd, Counters& counters);
   int read(int fd);
   int receive_one(int fd);
@@ -60,10 +61,11 @@ class UdpReceiver {
   std::unique_ptr<mmsghdr[]> headers_;
   std::uint32_t batch_ = 1;  // messages to ask for: grows while reads come back full
   bool full_before_ = false;
-  std::uint32_t available_ = 0;  // messages of the last read
-  std::uint32_t current_ = 0;    // message being split
-  std::uint32_t offset_ = 0;     // into it
-  std::uint32_t overruns_ = 0;   // of the socket's queue, as far as we know
+  std::uint32_t available_ = 0;               // messages of the last read
+  std::uint32_t current_ = 0;                 // message being split
+  std::uint32_t offset_ = 0;                  // into it
+  std::optional<std::uint32_t> before_mail_;  // messages that mail waited for when the socket was last asked
+  std::uint32_t overruns_ = 0;                // of the socket's queue, as far as we know
 };
 
 }  // namespace mrc::port
