@@ -113,7 +113,7 @@ std::size_t Driver::receive(Time now) {
 }
 
 std::size_t Driver::receive(Time now, std::size_t port) {
-  // MRC-NIC-018: short packets do not wait: an answer may be among them.
+  // MRC-NIC-018: what is at hand does not wait.
   const bool waits = gather_[port].may_wait(now, *ports_[port], nic_.expected_bytes());
   gathering_ |= waits;
   const std::size_t n = waits ? ports_[port]->rx_at_hand(arrivals_) : ports_[port]->rx(arrivals_);

@@ -51,18 +51,18 @@ void About::read(const cmsghdr& control) {
     arrival_ns = nanoseconds(value_of<timespec>(control));
 }
 
-void About::read(const DoorwayMemory::Slot& slot) {
-  source_port = wire::load16(slot.udp);
+void About::read(const DoorwayMemory::Letter& letter, const std::uint8_t* udp) {
+  source_port = wire::load16(udp);
   if (!to.is_v4()) {
-    read_info(wire::load32(slot.ip), *this);
-    from = v6_address(slot.ip + 8, slot.interface);
-    to = v6_address(slot.ip + 24, slot.interface);
+    read_info(wire::load32(letter.ip), *this);
+    from = v6_address(letter.ip + 8, letter.interface);
+    to = v6_address(letter.ip + 24, letter.interface);
     return;
   }
-  tos = slot.ip[1];
+  tos = letter.ip[1];
   from = to;  // in their mapped form, all but the last four bytes are the same
-  std::memcpy(from.ip.data() + 12, slot.ip + 12, 4);
-  std::memcpy(to.ip.data() + 12, slot.ip + 16, 4);
+  std::memcpy(from.ip.data() + 12, letter.ip + 12, 4);
+  std::memcpy(to.ip.data() + 12, letter.ip + 16, 4);
 }
 
 }  // namespace mrc::port

@@ -28,7 +28,7 @@ struct About {
   /// From a control message of a socket, if it is one of those that tell.
   void read(const cmsghdr& control);
   /// From the headers themselves. REQUIRES a socket of the family that `to` has.
-  void read(const DoorwayMemory::Slot& slot);
+  void read(const DoorwayMemory::Letter& letter, const std::uint8_t* udp);
 
   /// A view of one packet. It points here.
   RxPacket packet(const void* data, std::uint32_t size) const {

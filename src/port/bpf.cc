@@ -65,6 +65,9 @@ void BpfAssembler::subtract(Register to, Register from) { emit(BPF_ALU64 | BPF_S
 void BpfAssembler::shift_left(Register to, std::int32_t bits) {
   emit(BPF_ALU64 | BPF_LSH | BPF_K, to, Register::r0, 0, bits);
 }
+void BpfAssembler::shift_right(Register to, std::int32_t bits) {
+  emit(BPF_ALU64 | BPF_RSH | BPF_K, to, Register::r0, 0, bits);
+}
 void BpfAssembler::bit_and(Register to, std::int32_t value) {
   emit(BPF_ALU64 | BPF_AND | BPF_K, to, Register::r0, 0, value);
 }

@@ -33,6 +33,7 @@ class BpfAssembler {
   void subtract(Register to, Register from);
   void bit_and(Register to, std::int32_t value);
   void shift_left(Register to, std::int32_t bits);
+  void shift_right(Register to, std::int32_t bits);
   void load_map(Register to, int map_fd);
   /// The address of the map's first value.
   void load_map_value(Register to, int map_fd);

@@ -11,13 +11,15 @@ namespace mrc::port {
 namespace {
 
 using Memory = DoorwayMemory;
-using Slot = Memory::Slot;
+using Letter = Memory::Letter;
+using Fill = Memory::Fill;
 
 constexpr std::int32_t kKeepWhole = 0x7FFFFFFF;  // a filter answers how much of the message may stay,
 constexpr std::int32_t kTaken = 0;               // and the socket never sees this one
 constexpr std::int32_t kUdpHeader = 8;
 constexpr std::int16_t kRings = offsetof(Memory, rings);
 static_assert(kRings == 0 && std::endian::native == std::endian::little);  // its low half comes first
+constexpr unsigned kNumberBits = 64 - Fill::kByteBits;
 
 /// At a UDP socket a message begins with its UDP header.
 class DoorwayProgram {
@@ -32,8 +34,8 @@ class DoorwayProgram {
     as_.move(Register::r0, kTaken);
     as_.exit();
     as_.place(give_up_);
-    as_.move(Register::r1, 0);
-    as_.store(4, Register::r8, offsetof(Slot, size), Register::r1);
+    as_.move(Register::r1, 1);
+    as_.store(4, Register::r8, offsetof(Letter, queued), Register::r1);
     publish();
     as_.place(queue_);
     as_.load_map_value(Register::r1, map_);
@@ -45,28 +47,26 @@ class DoorwayProgram {
   }
 
  private:
-  /// Afterwards r7 is the message's size, r8 its slot, r9 its number.
+  /// Afterwards r7 is the message's size, r8 its letter, r9 the Fill before it.
   void claim() {
     as_.load(4, Register::r7, Register::r6, offsetof(__sk_buff, len));
-    as_.jump_if_greater(Register::r7, static_cast<std::int32_t>(sizeof(Slot::udp)), queue_);
+    as_.jump_if_greater(Register::r7, static_cast<std::int32_t>(Memory::kLongest), queue_);
     as_.jump_if_less(Register::r7, kUdpHeader, queue_);
     as_.load_map_value(Register::r8, map_);
     want_attention(Register::r8, queue_);
     as_.load(8, Register::r0, Register::r8, offsetof(Memory, claimed));
-    as_.load(8, Register::r1, Register::r8, offsetof(Memory, given_back));
     as_.move(Register::r9, Register::r0);
-    as_.move(Register::r2, Register::r0);
-    as_.subtract(Register::r2, Register::r1);
-    as_.jump_if_greater(Register::r2, Memory::kSlots - 1, queue_);
-    as_.move(Register::r2, Register::r0);
-    as_.add(Register::r2, 1);
+    want_room();
+    advance();
     as_.compare_exchange(Register::r8, offsetof(Memory, claimed), Register::r2);
     as_.jump_if_not_equal(Register::r0, Register::r9, queue_);  // another core was faster: rare enough
     as_.move(Register::r1, Register::r9);
-    as_.bit_and(Register::r1, Memory::kSlots - 1);
-    as_.shift_left(Register::r1, std::countr_zero(Memory::kSlotBytes));
+    as_.shift_right(Register::r1, Fill::kByteBits);
+    as_.bit_and(Register::r1, Memory::kLetters - 1);
+    as_.shift_left(Register::r1, std::countr_zero(sizeof(Letter)));
     as_.add(Register::r8, Register::r1);
-    as_.add(Register::r8, offsetof(Memory, slots));
+    as_.add(Register::r8, offsetof(Memory, letters));
+    as_.store(2, Register::r8, offsetof(Letter, size), Register::r7);
     // Whoever looks away now sees our claim, and waits for the message; or we see that nobody looks.
     as_.load_map_value(Register::r1, map_);
     want_attention(Register::r1, give_up_);
@@ -77,40 +77,82 @@ class DoorwayProgram {
     as_.jump_if_equal(Register::r1, 0, otherwise);
   }
 
+  /// r4 becomes the bytes that the message takes.
+  void want_room() {
+    as_.load(8, Register::r1, Register::r8, offsetof(Memory, given_back));
+    as_.move(Register::r2, Register::r0);
+    as_.shift_right(Register::r2, Fill::kByteBits);
+    as_.move(Register::r3, Register::r1);
+    as_.shift_right(Register::r3, Fill::kByteBits);
+    as_.subtract(Register::r2, Register::r3);
+    as_.shift_left(Register::r2, Fill::kByteBits);
+    as_.shift_right(Register::r2, Fill::kByteBits);
+    as_.jump_if_greater(Register::r2, Memory::kLetters - 1, queue_);
+    as_.move(Register::r4, Register::r7);
+    as_.add(Register::r4, Memory::kGrain - 1);
+    as_.bit_and(Register::r4, -static_cast<std::int32_t>(Memory::kGrain));
+    as_.move(Register::r3, Register::r0);
+    as_.subtract(Register::r3, Register::r1);
+    keep_bytes(Register::r3);
+    as_.add(Register::r3, Register::r4);
+    as_.jump_if_greater(Register::r3, static_cast<std::int32_t>(Memory::kBytes), queue_);
+  }
+
+  /// r2 becomes the Fill behind the message.
+  void advance() {
+    as_.add(Register::r4, Register::r0);
+    keep_bytes(Register::r4);
+    as_.move(Register::r2, Register::r0);
+    as_.shift_right(Register::r2, Fill::kByteBits);
+    as_.add(Register::r2, 1);
+    as_.shift_left(Register::r2, Fill::kByteBits);
+    as_.add(Register::r2, Register::r4);
+  }
+
+  void keep_bytes(Register fill) {
+    as_.shift_left(fill, kNumberBits);
+    as_.shift_right(fill, kNumberBits);
+  }
+
   void fill() {
     as_.load_map_value(Register::r1, map_);
     as_.load(4, Register::r1, Register::r1, kRings);
-    as_.store(4, Register::r8, offsetof(Slot, after), Register::r1);
-    as_.store(4, Register::r8, offsetof(Slot, size), Register::r7);
-    copy_field(offsetof(__sk_buff, gso_size), offsetof(Slot, packet_bytes));
-    copy_field(offsetof(__sk_buff, ifindex), offsetof(Slot, interface));
-    point_at(offsetof(Slot, ip));
-    as_.move(Register::r4, Memory::kIpBytes);
+    as_.store(4, Register::r8, offsetof(Letter, after), Register::r1);
+    as_.move(Register::r1, 0);
+    as_.store(4, Register::r8, offsetof(Letter, queued), Register::r1);
+    copy_field(offsetof(__sk_buff, gso_size), 2, offsetof(Letter, packet_bytes));
+    copy_field(offsetof(__sk_buff, ifindex), 4, offsetof(Letter, interface));
+    as_.move(Register::r3, Register::r8);
+    as_.add(Register::r3, offsetof(Letter, ip));
+    as_.move(Register::r4, sizeof(Letter::ip));
     as_.move(Register::r5, BPF_HDR_START_NET);
-    as_.call(BPF_FUNC_skb_load_bytes_relative);
-    as_.jump_if_not_equal(Register::r0, 0, give_up_);
-    point_at(offsetof(Slot, udp));
+    load_bytes(BPF_FUNC_skb_load_bytes_relative);
+    as_.load_map_value(Register::r3, map_);
+    as_.move(Register::r1, Register::r9);
+    as_.bit_and(Register::r1, Memory::kBytes - 1);
+    as_.add(Register::r3, Register::r1);
+    as_.add(Register::r3, offsetof(Memory, bytes));
     as_.move(Register::r4, Register::r7);
-    as_.call(BPF_FUNC_skb_load_bytes);
-    as_.jump_if_not_equal(Register::r0, 0, give_up_);
+    load_bytes(BPF_FUNC_skb_load_bytes);
   }
 
-  void copy_field(std::int16_t from, std::int16_t to) {
+  void copy_field(std::int16_t from, int bytes, std::int16_t to) {
     as_.load(4, Register::r1, Register::r6, from);
-    as_.store(4, Register::r8, to, Register::r1);
+    as_.store(bytes, Register::r8, to, Register::r1);
   }
 
-  /// The first three arguments of both helpers: from the message's beginning, to this place in the slot.
-  void point_at(std::int32_t where) {
+  /// From the message's beginning to r3, r4 bytes.
+  void load_bytes(std::int32_t helper) {
     as_.move(Register::r1, Register::r6);
     as_.move(Register::r2, 0);
-    as_.move(Register::r3, Register::r8);
-    as_.add(Register::r3, where);
+    as_.call(helper);
+    as_.jump_if_not_equal(Register::r0, 0, give_up_);
   }
 
   void publish() {
+    as_.shift_right(Register::r9, Fill::kByteBits);
     as_.add(Register::r9, 1);
-    as_.exchange(Register::r8, offsetof(Slot, ready), Register::r9);
+    as_.exchange(Register::r8, offsetof(Letter, ready), Register::r9);
   }
 
   int map_;

@@ -22,19 +22,20 @@ std::size_t MailReader::read(std::uint32_t taken, std::span<RxPacket> out, Count
 
 bool MailReader::open_next(std::uint32_t taken) {
   constexpr std::uint32_t kUdpHeader = 8;
-  const Mailbox::Slot* slot = box_.front();
-  while (slot != nullptr && slot->size <= kUdpHeader) {  // it went to the socket after all
+  const Mailbox::Letter* letter = box_.front();
+  while (letter != nullptr && (letter->queued != 0 || letter->size == kUdpHeader)) {
     box_.take();
-    slot = box_.front();
+    letter = box_.front();
   }
-  if (slot == nullptr || before(*slot, taken) > 0) return false;
+  if (letter == nullptr || before(*letter, taken) > 0) return false;
+  const std::uint8_t* udp = box_.front_bytes();
   box_.take();
-  current_ = &mails_[opened_++ % DoorwayMemory::kSlots];
+  current_ = &mails_[opened_++ % DoorwayMemory::kLetters];
   current_->about = {.to = local_};
-  current_->about.read(*slot);
-  current_->payload = slot->udp + kUdpHeader;
-  current_->left = slot->size - kUdpHeader;
-  current_->packet_bytes = slot->packet_bytes != 0 ? slot->packet_bytes : current_->left;
+  current_->about.read(*letter, udp);
+  current_->payload = udp + kUdpHeader;
+  current_->left = letter->size - kUdpHeader;
+  current_->packet_bytes = letter->packet_bytes != 0 ? letter->packet_bytes : current_->left;
   return true;
 }
 

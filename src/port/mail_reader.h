@@ -23,7 +23,7 @@ class MailReader {
   std::size_t read(std::uint32_t taken, std::span<RxPacket> out, Counters& counters);
   /// How many of the socket's come before our next, if we have one.
   std::optional<std::uint32_t> before_next(std::uint32_t taken) const {
-    const Mailbox::Slot* next = box_.front();
+    const Mailbox::Letter* next = box_.front();
     return next != nullptr ? std::optional(before(*next, taken)) : std::nullopt;
   }
 
@@ -35,15 +35,15 @@ class MailReader {
     std::uint32_t left;
     std::uint32_t packet_bytes;
   };
-  static std::uint32_t before(const Mailbox::Slot& slot, std::uint32_t taken) {
-    const auto left = static_cast<std::int32_t>(slot.after - taken);
+  static std::uint32_t before(const Mailbox::Letter& letter, std::uint32_t taken) {
+    const auto left = static_cast<std::int32_t>(letter.after - taken);
     return left > 0 ? static_cast<std::uint32_t>(left) : 0;
   }
   bool open_next(std::uint32_t taken);
 
   Mailbox box_;
   Address local_;
-  std::unique_ptr<Mail[]> mails_{new Mail[DoorwayMemory::kSlots]};
+  std::unique_ptr<Mail[]> mails_{new Mail[DoorwayMemory::kLetters]};
   std::uint32_t opened_ = 0;
   Mail* current_ = nullptr;
 };

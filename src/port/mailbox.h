@@ -1,6 +1,7 @@
-// Short messages of a UDP socket, without a system call: while somebody attends, the kernel puts them down
-// here instead of the socket's queue (see doorway.h). Reading a message so costs a tenth of a system call,
-// and bringing it half as much as before.
+// Messages of a UDP socket, without a system call: while somebody attends, the kernel puts them down here
+// instead of the socket's queue (see doorway.h). Whoever reads saves the call. Whoever sends saves the queue,
+// its lock and its accounts, and gets the message's memory back at once, still in its cache: that is worth
+// more than the copy, which it makes for the reader.
 #pragma once
 
 #include <utility>
@@ -9,44 +10,52 @@
 
 namespace mrc::port {
 
-/// One thread at a time, but for attend().
+/// One thread at a time.
 class Mailbox {
  public:
-  using Slot = DoorwayMemory::Slot;
-  explicit Mailbox(SharedDoorway memory) : memory_(std::move(memory)), taken_(memory_->claimed) {
-    memory_->given_back = taken_;
-  }
+  using Letter = DoorwayMemory::Letter;
+  /// REQUIRES a doorway that is new.
+  explicit Mailbox(SharedDoorway memory) : memory_(std::move(memory)) {}
 
-  /// From now on short messages come here, where nothing wakes whoever sleeps.
+  /// From now on messages come here, where nothing wakes whoever sleeps.
   void attend() {
     if (memory_->attended.load(std::memory_order_relaxed) == 0) memory_->attended = 1;
   }
   /// From now on everything goes to the socket. False: some message has come already, or is about to.
   bool rest() {
     memory_->attended.store(0, std::memory_order_seq_cst);
-    return memory_->claimed.load(std::memory_order_seq_cst) == taken_;
+    return memory_->claimed.load(std::memory_order_seq_cst) == taken_.word();
   }
 
   /// The oldest message that was not taken, if it is there.
-  const Slot* front() const {
-    const Slot& slot = memory_->slots[taken_ % DoorwayMemory::kSlots];
-    return slot.ready.load(std::memory_order_acquire) == taken_ + 1 ? &slot : nullptr;
+  const Letter* front() const {
+    const Letter& letter = memory_->letters[taken_.letters % DoorwayMemory::kLetters];
+    return letter.ready.load(std::memory_order_acquire) == taken_.letters % kNumbers + 1 ? &letter : nullptr;
   }
+  /// REQUIRES front(): its bytes, from the UDP header on.
+  const std::uint8_t* front_bytes() const { return memory_->bytes + taken_.bytes % DoorwayMemory::kBytes; }
   /// REQUIRES front(), which stays until give_back().
-  void take() { ++taken_; }
+  void take() { taken_.add(front()->size); }
   /// All that was taken so far. The kernel hears of some at a time: it would wait for the news each time.
   void give_back() {
-    if (taken_ - given_back_ < DoorwayMemory::kSlots / 4) return;
+    if (taken_.letters - given_back_.letters < DoorwayMemory::kLetters / 4 &&
+        taken_.bytes - given_back_.bytes < DoorwayMemory::kBytes / 4)
+      return;
     given_back_ = taken_;
-    memory_->given_back.store(taken_, std::memory_order_release);
+    memory_->given_back.store(taken_.word(), std::memory_order_release);
   }
   /// How many have ever come this way: the socket counts each as dropped.
-  std::uint64_t ever() const { return memory_->claimed.load(std::memory_order_relaxed); }
+  std::uint64_t ever() const {
+    const std::uint64_t numbers = memory_->claimed.load(std::memory_order_relaxed) >> Fill::kByteBits;
+    return taken_.letters + (numbers - taken_.letters) % kNumbers;
+  }
 
  private:
+  using Fill = DoorwayMemory::Fill;
+  static constexpr std::uint64_t kNumbers = std::uint64_t{1} << (64 - Fill::kByteBits);
+
   SharedDoorway memory_;
-  std::uint64_t taken_;
-  std::uint64_t given_back_ = taken_;
+  Fill taken_, given_back_;
 };
 
 }  // namespace mrc::port

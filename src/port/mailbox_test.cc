@@ -1,5 +1,5 @@
-// Short packets that come by the mailbox: the same as by the socket, in the same order, and none is lost when
-// its reader looks away.
+// Packets that come by the mailbox: the same as by the socket, in the same order, and none is lost when its
+// reader looks away.
 #include "port/mailbox.h"
 
 #include <atomic>
@@ -69,38 +69,58 @@ TEST_P(MailboxTest, ATrainOfShortPacketsIsShownPacketByPacketAsFarAsThereIsRoom)
   EXPECT_EQ(joined, pattern(30 * 40 + 8));
 }
 
-TEST_P(MailboxTest, LongPacketsAndThoseThatFindNoRoomGoToTheSocket) {
+TEST_P(MailboxTest, WhatFindsNoLetterGoesToTheSocketAndKeepsItsOrder) {
   right_->attend();
-  send(1977), send(4000);
+  constexpr unsigned kMessages = DoorwayMemory::kLetters + 20;
+  for (unsigned i = 0; i < kMessages; ++i) send(100 + i);
   EXPECT_TRUE(socket_is_readable());
-  EXPECT_EQ(receive(*right_, 2).size(), 2u);
-  for (unsigned i = 0; i < DoorwayMemory::kSlots + 20; ++i) send(100 + i);
-  const auto got = receive(*right_, DoorwayMemory::kSlots + 20);
-  ASSERT_EQ(got.size(), DoorwayMemory::kSlots + 20);
-  for (unsigned i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].bytes.size(), 100 + i) << "in their order";
+  const auto got = receive(*right_, kMessages);
+  ASSERT_EQ(got.size(), kMessages);
+  for (unsigned i = 0; i < kMessages; ++i) EXPECT_EQ(got[i].bytes, pattern(100 + i));
+}
+
+TEST_P(MailboxTest, WhatFindsNoBytesGoesToTheSocketAndKeepsItsOrder) {
+  right_->attend();
+  constexpr unsigned kTrains = 12, kPacket = 4160;  // eight fit
+  for (unsigned lap = 0; lap < 5; ++lap) {          // somewhere one lies across the end
+    for (unsigned i = 0; i < kTrains; ++i) send(15 * kPacket - 10 * lap - i, kPacket);
+    EXPECT_TRUE(socket_is_readable());
+    const auto got = receive(*right_, 15 * kTrains);
+    ASSERT_EQ(got.size(), 15 * kTrains);
+    for (unsigned i = 0; i < kTrains; ++i) {
+      std::string train;
+      for (unsigned k = 0; k < 15; ++k) train += got[15 * i + k].bytes;
+      EXPECT_EQ(train, pattern(15 * kPacket - 10 * lap - i)) << lap << " " << i;
+    }
+  }
 }
 
 // Who asks behind a packet of data must not hear that it has not come.
 TEST_P(MailboxTest, NothingOvertakesWhatCameToTheSocketBefore) {
+  right_->rest();
+  send(4000);
   right_->attend();
-  send(70), send(4000), send(71), send(4001), send(72);
+  send(70);
+  right_->rest();
+  send(4001);
+  right_->attend();
+  send(71);
   RxPacket first[16];
-  ASSERT_EQ(right_->rx_at_hand(first), 1u) << "the rest is behind what takes a system call";
-  EXPECT_EQ(first[0].size, 70u);
-  EXPECT_EQ(right_->rx_at_hand(first), 0u);
-  const auto rest = receive(*right_, 4);
-  ASSERT_EQ(rest.size(), 4u);
-  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(rest[i].bytes.size(), (i % 2 == 0 ? 4000u : 71u) + i / 2);
+  EXPECT_EQ(right_->rx_at_hand(first), 0u) << "it is behind what takes a system call";
+  const auto got = receive(*right_, 4);
+  ASSERT_EQ(got.size(), 4u);
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(got[i].bytes.size(), (i % 2 == 0 ? 4000u : 70u) + i / 2);
 }
 
-TEST_P(MailboxTest, TheOrderHoldsWhileBothKindsCome) {
+TEST_P(MailboxTest, TheOrderHoldsWhileTheyComeBothWays) {
   constexpr unsigned kMessages = 20'000, kAtOnce = 40;
-  right_->attend();
   std::atomic<unsigned> received{0}, out_of_order{0};
   std::thread reader([&] {
     RxPacket packets[16];
+    Prng dice(2);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (received < kMessages && std::chrono::steady_clock::now() < end) {
+      if (dice.below(3) == 0) dice.below(2) == 0 ? static_cast<void>(right_->rest()) : right_->attend();
       const std::size_t n = right_->rx(packets);
       for (std::size_t i = 0; i < n; ++i) {
         unsigned number = 0;
@@ -132,9 +152,11 @@ TEST_P(MailboxTest, WhoRestsIsWokenBySocketsAgain) {
 }
 
 TEST_P(MailboxTest, ItsMessagesAreNoOverruns) {
-  right_->attend();
   for (int i = 0; i < 100; ++i) {
-    send(70), send(4000);
+    right_->attend();
+    send(70);
+    right_->rest();
+    send(4000);
     ASSERT_EQ(receive(*right_, 2).size(), 2u);
   }
   EXPECT_EQ(right_->counters().rx_overrun, 0u);

@@ -24,7 +24,7 @@ struct UdpPortOptions {
   std::uint32_t receive_buffer = 32u << 20;
   bool timestamps = false;  // fill RxPacket::arrival_ns
   bool doorbell = true;     // look for arrivals without a system call, where we may load programs,
-  bool mailbox = true;      // and take in short ones without any, while attended
+  bool mailbox = true;      // and take them in without one, while attended
 };
 
 class UdpPort final : public Port {

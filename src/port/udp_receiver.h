@@ -1,4 +1,4 @@
-// Packets in from one UDP socket: short messages from its mailbox, others from the socket, several at a time.
+// Packets in from one UDP socket: from its mailbox, or from the socket, several at a time.
 // Each coalesced packet (UDP_GRO) is shown as its own view.
 #pragma once
 
