@@ -9,7 +9,6 @@
 
 #include "port/system_calls.h"
 #include "port/udp_socket.h"
-#include "wire/bytes.h"
 
 namespace mrc::port {
 namespace {

@@ -1,5 +1,5 @@
-// Packets in from one UDP socket: from its mailbox, or from the socket, several at a time.
-// Each coalesced packet (UDP_GRO) is shown as its own view.
+// Packets in from one UDP socket: from its mailbox, and what found no room there from the socket, several at a
+// time. Each coalesced packet (UDP_GRO) is shown as its own view.
 #pragma once
 
 #include <sys/socket.h>
