@@ -36,6 +36,8 @@ constexpr int kTag = 7;
 struct Shape {
   std::size_t bytes = 8;
   std::size_t depth = 1;
+  /// A send need not be over when the next step begins, but its memory must be free.
+  std::size_t sends() const { return std::max<std::size_t>(depth, 2); }
   /// Of one round: enough to forget its beginning.
   std::size_t steps() const { return std::clamp<std::size_t>((256u << 20) / bytes, 100, 2000); }
 };
@@ -89,10 +91,9 @@ class Pending {
   std::deque<void*> requests_;
 };
 
-/// A send need not be over when the next step begins, but its memory must be free.
 bool exchange(Plugin& plugin, Memory& from, Memory& to, const Shape& shape) {
   Table& t = *plugin.table;
-  Pending in(t, shape.bytes, shape.depth), out(t, shape.bytes, std::max<std::size_t>(shape.depth, 2));
+  Pending in(t, shape.bytes, shape.depth), out(t, shape.bytes, shape.sends());
   const std::size_t steps = shape.steps();
   while (in.over() < steps || out.over() < steps) {
     void* request = nullptr;
@@ -102,7 +103,7 @@ bool exchange(Plugin& plugin, Memory& from, Memory& to, const Shape& shape) {
       in.add(request);
     }
     const bool may_send = out.begun() < std::min(steps, in.over() + shape.depth);
-    if (may_send && out.begun() < out.over() + std::max<std::size_t>(shape.depth, 2)) {
+    if (may_send && out.begun() < out.over() + shape.sends()) {
       if (t.send(plugin.ends.sender, from.buffer(out.place(), shape.bytes, kTag), &request) != kSuccess)
         return false;
       out.add(request);
@@ -191,7 +192,7 @@ int run(bool first, int rounds, const Shape& shape, int channel, int tcp) {
   Plugin plugin;
   if (!meet(plugin, channel))
     return std::fprintf(stderr, "nccl_hop: no connection: %s", logged_warnings().c_str()), 1;
-  const std::size_t all = shape.bytes * std::max<std::size_t>(shape.depth, 2);
+  const std::size_t all = shape.bytes * shape.sends();
   Memory from(*plugin.table, plugin.ends.sender, all, 1), to(*plugin.table, plugin.ends.receiver, all, 2);
   std::vector<char> tcp_from(all), tcp_to(all);
   std::vector<double> ours, theirs;

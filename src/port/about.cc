@@ -30,8 +30,7 @@ void read_info(std::uint32_t info, About& about) {
 Address v6_address(const void* bytes, std::uint32_t interface) {
   Address out;
   std::memcpy(out.ip.data(), bytes, 16);
-  const bool link_local = out.ip[0] == 0xFE && (out.ip[1] & 0xC0) == 0x80;
-  out.scope = link_local ? interface : 0;
+  out.scope = IN6_IS_ADDR_LINKLOCAL(bytes) ? interface : 0;
   return out;
 }
 
