@@ -13,7 +13,6 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
     : nic_(nic),
       settings_(settings),
       ports_(ports.begin(), ports.end()),
-      gather_(ports.size(), Gather(settings.gather)),
       arrivals_(settings.rx_burst),
       readiness_(ports),
       hold_(settings.hold),
@@ -29,7 +28,7 @@ Driver::Driver(nic::Nic& nic, std::span<port::Port* const> ports, const DriverSe
 
 bool Driver::turn(Time now) {
   service(now);
-  bool moved = receive(now) != 0 || gathering_;
+  bool moved = receive(now) != 0;
   run_timers(now);
   hold_.release();
   moved |= send(now);
@@ -44,7 +43,7 @@ bool Driver::glance(Time now) {
   hold_answers(now);
   // Writes open no window: there is nothing to send but what waits for the reply.
   if (hold_.holding() && writes_ > 0 && writes_ == arrived) return true;
-  return send(now) || arrived != 0 || gathering_;
+  return send(now) || arrived != 0;
 }
 
 // MRC-NIC-017: what has come is heard before anything is taken for missing.
@@ -103,7 +102,6 @@ std::size_t Driver::receive(Time now) {
     return !eager_.has(id) && !cheap_.has(id);
   };
   std::size_t quiet = 0, taken = 0;
-  gathering_ = false;
   for (std::size_t i = 0; i < ports_.size(); ++i) quiet += is_quiet(i);
   if (quiet > 1) readiness_.look(is_quiet);
   for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -113,10 +111,7 @@ std::size_t Driver::receive(Time now) {
 }
 
 std::size_t Driver::receive(Time now, std::size_t port) {
-  // MRC-NIC-018: what is at hand does not wait.
-  const bool waits = gather_[port].may_wait(now, *ports_[port], nic_.expected_bytes());
-  gathering_ |= waits;
-  const std::size_t n = waits ? ports_[port]->rx_at_hand(arrivals_) : ports_[port]->rx(arrivals_);
+  const std::size_t n = ports_[port]->rx(arrivals_);
   const PortId id(static_cast<std::uint8_t>(port + 1));
   n > settings_.rx_few ? eager_.add(id) : eager_.remove(id);
   for (std::size_t i = 0; i < std::min(n, kFetchAhead); ++i) fetch(arrivals_[i]);

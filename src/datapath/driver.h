@@ -9,7 +9,6 @@
 #include "base/counters.h"
 #include "base/time.h"
 #include "datapath/answer_hold.h"
-#include "datapath/gather.h"
 #include "datapath/outbox.h"
 #include "datapath/patience.h"
 #include "nic/nic.h"
@@ -31,7 +30,6 @@ struct DriverSettings {
       100us;          // this often a port looks after itself (link events), one after the other
   HoldSettings hold;  // answers that wait for a reply
   PatienceSettings patience;
-  GatherSettings gather;
 };
 
 /// Drives one NIC over its ports: port N of the NIC is ports[N-1], all at Layer::datagram.
@@ -87,7 +85,6 @@ class Driver {
   DriverSettings settings_;
   std::vector<port::Port*> ports_;
   std::vector<Outbox> outboxes_;
-  std::vector<Gather> gather_;  // of each port
   std::vector<port::RxPacket> arrivals_;
   port::Readiness readiness_;
   PortMask cheap_;  // ports that are asked whenever we come by
@@ -102,7 +99,6 @@ class Driver {
   std::size_t serve_next_ = 0;
   AnswerHold hold_;
   Patience patience_;
-  bool gathering_ = false;      // something waits at a port, and will be read soon
   std::size_t writes_ = 0;      // taken in this turn
   bool message_ended_ = false;  // with the last of them
   Qpn expected_;

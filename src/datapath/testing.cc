@@ -25,13 +25,6 @@ void MemoryPort::deliver(const port::TxTrain& train) {
   }
 }
 
-std::optional<std::uint64_t> MemoryPort::waiting_bytes() {
-  if (!tells_what_waits) return std::nullopt;
-  std::uint64_t bytes = 0;
-  for (const Packet& packet : inbox_) bytes += packet.bytes.size();
-  return bytes;
-}
-
 std::size_t MemoryPort::rx(std::span<port::RxPacket> out) {
   taken_.clear();
   while (taken_.size() < out.size() && !inbox_.empty()) {

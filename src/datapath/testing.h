@@ -28,10 +28,7 @@ class MemoryPort final : public port::Port {
   port::Capabilities capabilities() const override;
   const port::Counters& counters() const override { return counters_; }
 
-  std::optional<std::uint64_t> waiting_bytes() override;
-
   void set_link(bool up) { up_ = up, told_ = false; }
-  bool tells_what_waits = false;
   std::size_t room = ~std::size_t{0};  // trains that it takes until somebody makes room again
   std::vector<std::uint16_t> train_lengths;
   /// Sees each packet on its way out, and may change it. False: it is lost.

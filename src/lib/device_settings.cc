@@ -91,9 +91,6 @@ Result<DeviceSettings> read_device_settings() {
   std::uint32_t aside = static_cast<std::uint32_t>(s.aside / 1us);
   if (!read_number("MRC_ASIDE_US", 0, 1'000'000, aside)) return out_of_range("MRC_ASIDE_US", 0, 1'000'000);
   s.aside = aside * 1us;
-  std::uint32_t gather = static_cast<std::uint32_t>(s.gather / 1us);
-  if (!read_number("MRC_GATHER_US", 0, 1000, gather)) return out_of_range("MRC_GATHER_US", 0, 1000);
-  s.gather = gather * 1us;
   std::uint32_t slack = static_cast<std::uint32_t>(s.suspect_slack / 1us);
   if (!read_number("MRC_SLACK_US", 2, 1'000'000, slack)) return out_of_range("MRC_SLACK_US", 2, 1'000'000);
   s.suspect_slack = slack * 1us;

@@ -59,7 +59,6 @@ struct DeviceSettings {
   /// does, so that several devices of one process are driven side by side.
   Duration aside = 500us;
   bool mailbox = true;     // MRC_MAILBOX: packets skip the UDP socket while somebody looks for them
-  Duration gather = 30us;  // MRC_GATHER_US: what arrives may wait so long for more of its message
   // What is posted on a QP with at most so much work outstanding leaves at once, while at most so many QPs
   // have packets in flight.
   std::uint16_t few = 8;

@@ -71,7 +71,6 @@ Result<std::shared_ptr<NicDevice>> NicDevice::open(const DeviceConfig& config,
   device->nic_ = std::make_unique<nic::Nic>(device->nic_config());
   datapath::DriverSettings driving;
   driving.outbox.unit = settings.spray_unit != 0 ? settings.spray_unit : kMaxSprayUnit;
-  driving.gather.most = settings.gather;
   driving.wire = settings.wire;
   driving.wire.udp_port = settings.udp_port;
   driving.wire.check_icrc = driving.wire.emit_icrc = settings.icrc;

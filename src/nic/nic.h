@@ -150,8 +150,6 @@ class Nic {
   bool poll_data(Time now, PortMask room, Departure& out);
   /// Control packets wait to be sent. REQUIRES: poll_transmit said no, or was asked with an empty mask.
   bool has_control() const { return !scheduler_.control.empty(); }
-  /// Bytes that are still to come, of messages that have begun to arrive.
-  std::uint64_t expected_bytes() const { return incoming_.bytes(); }
   /// After poll_transmit said no: something waits for a port that had no room.
   bool wants_port() const { return scheduler_.ready() > 0 || !scheduler_.control.empty(); }
   Time next_timeout() const { return timers_.earliest(); }

@@ -131,12 +131,6 @@ class Port {
   /// Takes what has arrived, at most out.size() packets, without waiting. 0 means that nothing is there.
   virtual std::size_t rx(std::span<RxPacket> out) = 0;
 
-  /// The same, but only what takes no system call. rx() begins with it.
-  virtual std::size_t rx_at_hand(std::span<RxPacket> out) { return static_cast<void>(out), 0; }
-
-  /// About how many bytes rx() would find beyond that, where it can be told without a system call.
-  virtual std::optional<std::uint64_t> waiting_bytes() { return std::nullopt; }
-
   /// The caller looks again and again, whatever wait_fd() says: from now on that may keep silent.
   virtual void attend() {}
   /// The caller is about to sleep on wait_fd(). False: something has come that it does not tell of; call rx()

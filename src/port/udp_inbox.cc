@@ -83,11 +83,6 @@ std::size_t UdpInbox::receive(std::span<RxPacket> out, Counters& counters) {
   }
 }
 
-std::size_t UdpInbox::receive_at_hand(std::span<RxPacket> out, Counters& counters) {
-  const std::size_t n = receiver_.receive_at_hand(out, counters);
-  return seat_ == nullptr || n == 0 ? n : keep_ours(out.first(n), counters);
-}
-
 std::size_t UdpInbox::receive_rare(std::span<RxPacket> out, Counters& counters) {
   std::size_t n = strays_->take(out);
   counters.rx_packets += n;

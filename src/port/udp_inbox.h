@@ -19,8 +19,6 @@ class UdpInbox {
                                std::shared_ptr<Seat> seat);
 
   std::size_t receive(std::span<RxPacket> out, Counters& counters);
-  std::size_t receive_at_hand(std::span<RxPacket> out, Counters& counters);
-  std::optional<std::uint64_t> waiting_bytes() { return receiver_.waiting_bytes(); }
   void attend() { receiver_.attend(); }
   bool rest() { return receiver_.rest(); }
   /// `fd` of epoll() is readable: the seat, the endpoint's place or the strays' door.

@@ -37,8 +37,6 @@ class UdpPort final : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override { return sender_.send(trains, counters_); }
   std::size_t rx(std::span<RxPacket> out) override { return inbox_.receive(out, counters_); }
-  std::size_t rx_at_hand(std::span<RxPacket> out) override { return inbox_.receive_at_hand(out, counters_); }
-  std::optional<std::uint64_t> waiting_bytes() override { return inbox_.waiting_bytes(); }
   void attend() override { inbox_.attend(); }
   bool rest() override { return inbox_.rest(); }
   int wait_fd() const override { return inbox_.socket(); }

@@ -60,7 +60,7 @@ void UdpReceiver::use(const SharedDoorway& doorway, bool mailbox) {
 }
 
 std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& counters) {
-  if (const std::size_t n = receive_at_hand(out, counters); n != 0) return n;
+  if (const std::size_t n = receive_mail(out, counters); n != 0) return n;
   if (current_ == available_) {
     const std::uint32_t taken = bell_ ? bell_->taken() : 0;
     if (!refill(fd, counters)) return receive_stuck_mail(out, counters);
@@ -74,18 +74,13 @@ std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& coun
   return n;
 }
 
-std::size_t UdpReceiver::receive_at_hand(std::span<RxPacket> out, Counters& counters) {
+std::size_t UdpReceiver::receive_mail(std::span<RxPacket> out, Counters& counters) {
   return mail_ && current_ == available_ ? mail_->read(bell_->taken(), out, counters) : 0;
 }
 
 /// Mail that was there when the socket had nothing of what came before it: that was dropped.
 std::size_t UdpReceiver::receive_stuck_mail(std::span<RxPacket> out, Counters& counters) {
   return before_mail_ ? mail_->read(bell_->taken() + *before_mail_, out, counters) : 0;
-}
-
-std::optional<std::uint64_t> UdpReceiver::waiting_bytes() {
-  if (!bell_ || current_ < available_) return std::nullopt;
-  return std::uint64_t{bell_->waiting()} * headers_[0].msg_len;
 }
 
 bool UdpReceiver::refill(int fd, Counters& counters) {

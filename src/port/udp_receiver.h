@@ -30,11 +30,8 @@ class UdpReceiver {
   }
   bool rest() { return !mail_ || mail_->box().rest(); }
 
-  /// As Port::waiting_bytes: if they are as long as the last ones. Nothing is said while some are at hand.
-  std::optional<std::uint64_t> waiting_bytes();
-  /// As Port::rx, from this socket, and as Port::rx_at_hand. Views live until the next call.
+  /// As Port::rx, from this socket. Views live until the next call.
   std::size_t receive(int fd, std::span<RxPacket> out, Counters& counters);
-  std::size_t receive_at_hand(std::span<RxPacket> out, Counters& counters);
 
   static constexpr std::uint32_t kMaxMessages = 32;
   static constexpr std::uint32_t kMaxMessageBytes = 65536;
@@ -43,6 +40,7 @@ class UdpReceiver {
   struct Message;
 
   void rearm(std::size_t i);
+  std::size_t receive_mail(std::span<RxPacket> out, Counters& counters);
   std::size_t receive_stuck_mail(std::span<RxPacket> out, Counters& counters);
   bool refill(int fd, Counters& counters);
   int read(int fd);

@@ -14,8 +14,6 @@ class WrappedPort : public Port {
 
   std::size_t tx(std::span<TxTrain> trains) override { return inner_->tx(trains); }
   std::size_t rx(std::span<RxPacket> out) override { return inner_->rx(out); }
-  std::size_t rx_at_hand(std::span<RxPacket> out) override { return inner_->rx_at_hand(out); }
-  std::optional<std::uint64_t> waiting_bytes() override { return inner_->waiting_bytes(); }
   void attend() override { inner_->attend(); }
   bool rest() override { return inner_->rest(); }
   int wait_fd() const override { return inner_->wait_fd(); }
