@@ -1,5 +1,7 @@
 #include "port/doorway.h"
 
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -16,7 +18,7 @@ using Fill = Memory::Fill;
 
 constexpr std::int32_t kKeepWhole = 0x7FFFFFFF;  // a filter answers how much of the message may stay,
 constexpr std::int32_t kTaken = 0;               // and the socket never sees this one
-constexpr std::int32_t kUdpHeader = 8;
+constexpr std::int32_t kUdpHeader = 8, kIpv4Header = 20, kIpv6Header = sizeof(Letter::ip);
 constexpr std::int16_t kRings = offsetof(Memory, rings);
 static_assert(kRings == 0 && std::endian::native == std::endian::little);  // its low half comes first
 constexpr unsigned kNumberBits = 64 - Fill::kByteBits;
@@ -124,7 +126,7 @@ class DoorwayProgram {
     copy_field(offsetof(__sk_buff, ifindex), 4, offsetof(Letter, interface));
     as_.move(Register::r3, Register::r8);
     as_.add(Register::r3, offsetof(Letter, ip));
-    as_.move(Register::r4, sizeof(Letter::ip));
+    ip_header_size();
     as_.move(Register::r5, BPF_HDR_START_NET);
     load_bytes(BPF_FUNC_skb_load_bytes_relative);
     as_.load_map_value(Register::r3, map_);
@@ -134,6 +136,16 @@ class DoorwayProgram {
     as_.add(Register::r3, offsetof(Memory, bytes));
     as_.move(Register::r4, Register::r7);
     load_bytes(BPF_FUNC_skb_load_bytes);
+  }
+
+  /// r4 becomes it. More than the headers may not be at hand: a train's packets lie elsewhere.
+  void ip_header_size() {
+    const auto known = as_.make_label();
+    as_.move(Register::r4, kIpv6Header);
+    as_.load(4, Register::r1, Register::r6, offsetof(__sk_buff, protocol));
+    as_.jump_if_not_equal(Register::r1, htons(ETH_P_IP), known);
+    as_.move(Register::r4, kIpv4Header);
+    as_.place(known);
   }
 
   void copy_field(std::int16_t from, int bytes, std::int16_t to) {
@@ -169,7 +181,10 @@ Result<SharedDoorway> build_doorway(int socket) {
   if (!program) return program.error();
   void* at = ::mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, map->get(), 0);
   if (at == MAP_FAILED) return errno_error("map the memory of a doorway");
-  SharedDoorway memory(static_cast<Memory*>(at), [](Memory* gone) { ::munmap(gone, sizeof(Memory)); });
+  SharedDoorway memory(static_cast<Memory*>(at), [](Memory* gone) {
+    gone->attended = 0;  // the socket may outlive us
+    ::munmap(gone, sizeof(Memory));
+  });
   const int fd = program->get();
   if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_BPF, &fd, sizeof fd) < 0)
     return errno_error("attach a doorway to a socket");

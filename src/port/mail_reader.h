@@ -21,6 +21,10 @@ class MailReader {
   /// packets stay in their order: who asks behind a packet must not hear that it has not come. Views live
   /// until the next call.
   std::size_t read(std::uint32_t taken, std::span<RxPacket> out, Counters& counters);
+  /// Some message is partly read.
+  bool is_reading() const { return current_ != nullptr; }
+  /// A message is being written, and nobody knows yet what comes before it, or behind it.
+  bool is_blind() const { return box_.front() == nullptr && box_.has_more(); }
   /// How many of the socket's come before our next, if we have one.
   std::optional<std::uint32_t> before_next(std::uint32_t taken) const {
     const Mailbox::Letter* next = box_.front();

@@ -24,8 +24,10 @@ class Mailbox {
   /// From now on everything goes to the socket. False: some message has come already, or is about to.
   bool rest() {
     memory_->attended.store(0, std::memory_order_seq_cst);
-    return memory_->claimed.load(std::memory_order_seq_cst) == taken_.word();
+    return !has_more();
   }
+  /// Some message is there that was not taken, or is still written: then it hides those behind it.
+  bool has_more() const { return memory_->claimed.load(std::memory_order_seq_cst) != taken_.word(); }
 
   /// The oldest message that was not taken, if it is there.
   const Letter* front() const {
@@ -35,7 +37,10 @@ class Mailbox {
   /// REQUIRES front(): its bytes, from the UDP header on.
   const std::uint8_t* front_bytes() const { return memory_->bytes + taken_.bytes % DoorwayMemory::kBytes; }
   /// REQUIRES front(), which stays until give_back().
-  void take() { taken_.add(front()->size); }
+  void take() {
+    queued_ += front()->queued;
+    taken_.add(front()->size);
+  }
   /// All that was taken so far. The kernel hears of some at a time: it would wait for the news each time.
   void give_back() {
     if (taken_.letters - given_back_.letters < DoorwayMemory::kLetters / 4 &&
@@ -44,10 +49,11 @@ class Mailbox {
     given_back_ = taken_;
     memory_->given_back.store(taken_.word(), std::memory_order_release);
   }
-  /// How many have ever come this way: the socket counts each as dropped.
+  /// How many have ever come this way: the socket counts each as dropped. Those that went to the queue after
+  /// all are in it until they are taken.
   std::uint64_t ever() const {
     const std::uint64_t numbers = memory_->claimed.load(std::memory_order_relaxed) >> Fill::kByteBits;
-    return taken_.letters + (numbers - taken_.letters) % kNumbers;
+    return taken_.letters + (numbers - taken_.letters) % kNumbers - queued_;
   }
 
  private:
@@ -56,6 +62,7 @@ class Mailbox {
 
   SharedDoorway memory_;
   Fill taken_, given_back_;
+  std::uint64_t queued_ = 0;  // of those taken
 };
 
 }  // namespace mrc::port

@@ -59,6 +59,7 @@ TEST_P(MailboxTest, WhatItBringsIsWhatTheSocketBrings) {
 TEST_P(MailboxTest, ATrainOfShortPacketsIsShownPacketByPacketAsFarAsThereIsRoom) {
   right_->attend();
   send(68 + 52, 68);
+  EXPECT_FALSE(socket_is_readable());
   const auto two = receive(*right_, 2);
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0].bytes + two[1].bytes, pattern(68 + 52));

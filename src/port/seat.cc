@@ -194,6 +194,7 @@ Result<const SocketGroup*> Seat::group(const ReceiveSocketOptions& options) {
   auto group = fetch_or_make(options);
   if (!group) return group;
   const int own = (*group)->sockets[index_].get();
+  detach_filter(own);  // of who sat here before, who may have been killed while it took everything
   configure_receive_socket(own, options);
   drain(own);
   claim(*find(options.bind, options.interface));

@@ -68,6 +68,25 @@ TEST_F(SeatTest, ManyStartAtOnce) {
   for (auto& m : members) expect_own_packet(*m, m->qpn());
 }
 
+TEST_F(SeatTest, WhoTakesThePlaceOfADeadOneGetsItsPacketsAndNotItsTroubles) {
+  const SeatOptions two{.steering = {.seats = 2}};
+  Member keeper(two);
+  ASSERT_TRUE(keeper.await_seat());
+  Member dead(two, true);
+  ASSERT_TRUE(dead.await_seat());
+  const Qpn qpn = two.steering.qpns_of(dead.index()).first;
+  for (int i = 0; i < 10; ++i) send(qpn);
+  dead.kill_now();
+  auto seat = Seat::take(two);
+  ASSERT_TRUE(seat);
+  ASSERT_EQ((*seat)->index(), dead.index());
+  const auto port = UdpPort::open({.local = kLeft, .doorbell = false}, *seat);
+  ASSERT_TRUE(port) << port.error().what;
+  for (int i = 0; i < 10; ++i) send(qpn);
+  EXPECT_EQ(testing::receive(**port, 10).size(), 10u);
+  EXPECT_EQ((*port)->counters().rx_overrun, 0u) << "what came by the mailbox of the dead";
+}
+
 TEST_F(SeatTest, ACoalescedMessageOfTwoProcessesReachesBoth) {
   Member a, b;
   ASSERT_TRUE(a.await_seat());

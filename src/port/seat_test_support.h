@@ -34,8 +34,9 @@ inline void tell(int pipe, const Report& report) {
   if (::write(pipe, &report, sizeof report) < 0) ::_exit(2);
 }
 
-/// The life of a member: takes a seat, opens a port, reports packets until the pipe's other end is closed.
-[[noreturn]] inline void live(int pipe, const SeatOptions& options) {
+/// The life of a member: takes a seat, opens a port, reports packets until the pipe's other end is closed. A
+/// deaf one attends to its mailbox instead and never looks there.
+[[noreturn]] inline void live(int pipe, const SeatOptions& options, bool deaf) {
   auto seat = Seat::take(options);
   if (!seat) {
     tell(pipe, {Report::failed, 0, seat.error().code, 0, 0});
@@ -46,12 +47,14 @@ inline void tell(int pipe, const Report& report) {
     tell(pipe, {Report::failed, 0, port.error().code, 0, 0});
     ::_exit(1);
   }
+  if (deaf) (*port)->attend();
   tell(pipe, {Report::seated, (*seat)->index(), 0, 0, 0});
   for (;;) {
     pollfd ready[] = {{(*port)->wait_fd(), POLLIN, 0}, {(*port)->event_fd(), POLLIN, 0}, {pipe, POLLIN, 0}};
     ::poll(ready, 3, -1);
     if (ready[2].revents != 0) ::_exit(0);
     (*port)->service();
+    if (deaf) continue;
     RxPacket packets[8];
     while (const std::size_t n = (*port)->rx(packets))
       for (std::size_t i = 0; i < n; ++i) {
@@ -64,14 +67,14 @@ inline void tell(int pipe, const Report& report) {
 
 class Member {
  public:
-  explicit Member(const SeatOptions& options = {}) {
+  explicit Member(const SeatOptions& options = {}, bool deaf = false) {
     int pair[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     pipe_ = Fd(pair[0]);
     pid_ = ::fork();
     if (pid_ == 0) {
       pipe_.reset();
-      live(pair[1], options);
+      live(pair[1], options, deaf);
     }
     ::close(pair[1]);
   }

@@ -13,6 +13,7 @@ Result<UdpInbox> UdpInbox::open(const ReceiveSocketOptions& options, const Addre
   const auto opened = inbox.seat_ == nullptr ? inbox.open_alone(options) : inbox.open_shared(options, local);
   if (!opened) return opened.error();
   inbox.build_doorway(options);
+  inbox.receiver_.forget_overruns(inbox.socket_);
   return inbox;
 }
 
@@ -50,6 +51,7 @@ Status UdpInbox::open_shared(const ReceiveSocketOptions& options, const Address&
   strays_.emplace(std::move(*strays));
   for (const int fd : {seat_->fd(), strays_->fd()}) watch(fd);
   endpoint_receiver_.emplace(local);
+  endpoint_receiver_->forget_overruns(endpoint_socket_);
   follow_endpoint();
   return Done{};
 }

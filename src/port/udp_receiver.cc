@@ -59,13 +59,19 @@ void UdpReceiver::use(const SharedDoorway& doorway, bool mailbox) {
   if (mailbox) mail_.emplace(doorway, local_);
 }
 
+void UdpReceiver::forget_overruns(int fd) { overruns_ = drops_of(fd); }
+
 std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& counters) {
-  if (const std::size_t n = receive_mail(out, counters); n != 0) return n;
   if (current_ == available_) {
     const std::uint32_t taken = bell_ ? bell_->taken() : 0;
+    if (const std::size_t n = receive_mail(taken, out, counters); n != 0) return n;
     if (!refill(fd, counters)) return receive_stuck_mail(out, counters);
-    // Mail may have come just before what was just read.
-    if (const std::size_t n = mail_ ? mail_->read(taken, out, counters) : 0; n != 0) return n;
+    batch_begins_ = taken;
+  }
+  if (batch_begins_) {  // mail may have come just before what was just read
+    if (const std::size_t n = receive_mail(*batch_begins_, out, counters); n != 0) return n;
+    if (mail_ && mail_->is_blind()) return 0;
+    batch_begins_.reset();
   }
   std::size_t n = 0;
   while (n < out.size() && current_ < available_) n += split(out.subspan(n));
@@ -74,8 +80,8 @@ std::size_t UdpReceiver::receive(int fd, std::span<RxPacket> out, Counters& coun
   return n;
 }
 
-std::size_t UdpReceiver::receive_mail(std::span<RxPacket> out, Counters& counters) {
-  return mail_ && current_ == available_ ? mail_->read(bell_->taken(), out, counters) : 0;
+std::size_t UdpReceiver::receive_mail(std::uint32_t taken, std::span<RxPacket> out, Counters& counters) {
+  return mail_ ? mail_->read(taken, out, counters) : 0;
 }
 
 /// Mail that was there when the socket had nothing of what came before it: that was dropped.
@@ -104,6 +110,7 @@ int UdpReceiver::read(int fd) {
     const std::uint32_t waiting = bell_->waiting();
     if (waiting == 0) return 0;
     batch_ = std::min(waiting, most_at_once());
+    if (mail_ && mail_->is_blind()) return 0;
     if (mail_) before_mail_ = mail_->before_next(bell_->taken());
     if (before_mail_ == 0u) return 0;  // it has just come
     if (before_mail_) batch_ = std::min(batch_, *before_mail_);
@@ -156,13 +163,15 @@ void UdpReceiver::open_message(std::size_t i, Counters& counters) {
 }
 
 /// `dropped` counts what the mailbox took as well, up to when this message came. More may have come there
-/// since: then we hear of an overrun with a later message.
+/// since: then we hear of an overrun with a later message. Mail that came behind what was dropped waits for
+/// it no longer.
 void UdpReceiver::note_overruns(std::uint32_t dropped, Counters& counters) {
   const std::uint32_t mail = mail_ ? static_cast<std::uint32_t>(mail_->box().ever()) : 0;
   const std::uint32_t more = dropped - mail - overruns_;
   if (static_cast<std::int32_t>(more) <= 0) return;
   counters.rx_overrun += more;
   overruns_ += more;
+  if (bell_) bell_->took(more);
 }
 
 /// Views of the current message's packets, as many as fit; moves on when it is used up.

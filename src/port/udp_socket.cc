@@ -1,5 +1,6 @@
 #include "port/udp_socket.h"
 
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
@@ -106,6 +107,14 @@ std::uint64_t receive_buffer_of(int fd) {
   if (::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) < 0 || bytes < 0) return 0;
   return static_cast<std::uint64_t>(bytes);
 }
+
+std::uint32_t drops_of(int fd) {
+  std::uint32_t about[SK_MEMINFO_VARS]{};
+  socklen_t size = sizeof about;
+  return ::getsockopt(fd, SOL_SOCKET, SO_MEMINFO, about, &size) < 0 ? 0 : about[SK_MEMINFO_DROPS];
+}
+
+void detach_filter(int fd) { set(fd, SOL_SOCKET, SO_DETACH_FILTER, 0); }
 
 bool can_send_flow_label(const Address& local) {
   if (local.is_v4()) return false;

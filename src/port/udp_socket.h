@@ -43,6 +43,9 @@ Result<Fd> open_send_socket(const Address& local, std::uint16_t source_port, con
 void size_receive_buffer(int fd, std::uint32_t bytes);
 /// Bytes of truesize that the kernel will queue on this socket.
 std::uint64_t receive_buffer_of(int fd);
+/// Messages that this socket has ever dropped, modulo 2^32.
+std::uint32_t drops_of(int fd);
+void detach_filter(int fd);
 /// Whether an IPv6 socket here may send a flow label that nobody leased.
 bool can_send_flow_label(const Address& local);
 /// Lowest UDP port that this process may bind.
