@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "port/doorway.h"
+#include "port/system_calls.h"
 
 namespace mrc::port {
 
@@ -32,7 +33,9 @@ class Mailbox {
   /// The oldest message that was not taken, if it is there.
   const Letter* front() const {
     const Letter& letter = memory_->letters[taken_.letters % DoorwayMemory::kLetters];
-    return letter.ready.load(std::memory_order_acquire) == taken_.letters % kNumbers + 1 ? &letter : nullptr;
+    if (letter.ready.load(std::memory_order_acquire) != taken_.letters % kNumbers + 1) return nullptr;
+    system_calls::after_finding_mail();
+    return &letter;
   }
   /// REQUIRES front(): its bytes, from the UDP header on.
   const std::uint8_t* front_bytes() const { return memory_->bytes + taken_.bytes % DoorwayMemory::kBytes; }
