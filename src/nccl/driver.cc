@@ -58,6 +58,7 @@ Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
 
 void Driver::forget(std::uint64_t number) {
   const Visit visit(mutex_, visitors_);
+  turn();  // so that no list leads to it any more
   links_.erase(number);
 }
 
@@ -97,21 +98,21 @@ void Driver::sleep(std::unique_lock<std::mutex>& lock) {
   asleep_.store(true, std::memory_order_seq_cst);
   // Who hands a command over sees us asleep, or we see the command.
   woken_.wait(lock, [this] {
-    return wanted_.load(std::memory_order_relaxed) || visitors_.load() > 0 || commands_.load();
+    return wanted_.load(std::memory_order_relaxed) || visitors_.load() > 0 || !commanded_.empty();
   });
   asleep_.store(false, std::memory_order_release);
 }
 
 void Driver::help() {
   if (!asleep_.load()) return;
-  if (visitors_.load(std::memory_order_relaxed) > 0 && !commands_.load()) return;
+  if (visitors_.load(std::memory_order_relaxed) > 0 && commanded_.empty()) return;
   if (caller_is_torn()) note(long_bytes_);
   if (wanted_.load(std::memory_order_relaxed)) return wake();
   do {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock.owns_lock() && asleep_.load(std::memory_order_relaxed)) turn();
     // Whoever else is at it may have begun before our command came, and be gone before anybody asks again.
-  } while (commands_.load() && asleep_.load() && !wanted_.load(std::memory_order_relaxed));
+  } while (!commanded_.empty() && asleep_.load() && !wanted_.load(std::memory_order_relaxed));
   if (wanted_.load(std::memory_order_relaxed)) wake();
 }
 
@@ -139,18 +140,28 @@ void Driver::wake() {
   woken_.notify_one();
 }
 
+void Driver::note_command(Link& link) { commanded_.add(link); }
+
 bool Driver::turn() {
-  bool moved = false;
-  // Most turns bring no command, and there may be hundreds of links to look at.
-  const bool commanded = commands_.load(std::memory_order_relaxed) && commands_.exchange(false);
-  if (commanded) {
-    for (const auto& [number, link] : links_) moved |= link->post_handed_over();
-  }
+  bool moved = post_commands();
   for (const Queue& queue : queues_) moved |= poll(queue.cq);
-  if (commanded) {
-    for (const auto& [number, link] : links_) link->hand_back_refused();
-  }
+  hand_back_refused();
   return moved;
+}
+
+bool Driver::post_commands() {
+  bool posted = false;
+  commanded_.take_all([&](ReadyList::Entry& entry) {
+    Link& link = static_cast<Link&>(entry);
+    posted |= link.post_handed_over();
+    if (link.has_refused()) refused_.push_back(&link);
+  });
+  return posted;
+}
+
+void Driver::hand_back_refused() {
+  for (Link* link : refused_) link->hand_back_refused();
+  refused_.clear();
 }
 
 bool Driver::poll(mrc_cq* cq) {

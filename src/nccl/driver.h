@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "nccl/ready_list.h"
 
 namespace mrc::nccl {
 
@@ -49,8 +50,8 @@ class Driver {
     if (long_bytes_ == 0 || bytes < long_bytes_) return;
     if (!wanted_.load(std::memory_order_relaxed)) wanted_.store(true, std::memory_order_seq_cst);
   }
-  /// A command waits in a link: some turn that begins after this posts it, whether anybody asks again or not.
-  void note_command() { commands_.store(true, std::memory_order_seq_cst); }
+  /// A command waits in the link: a turn that ends after this posts it, whether anybody asks again or not.
+  void note_command(Link& link);
   /// The caller has something for the device, or waits for something: it takes a turn, or leaves that to the
   /// thread, or to somebody else who is at it.
   void help();
@@ -67,6 +68,8 @@ class Driver {
   };
   void run();
   bool turn();
+  bool post_commands();
+  void hand_back_refused();
   bool poll(mrc_cq* cq);
   void sleep(std::unique_lock<std::mutex>& lock);
   void wake();
@@ -81,8 +84,9 @@ class Driver {
   std::map<std::uint64_t, std::size_t> queue_of_;
   std::uint64_t last_number_ = 0;
   std::atomic<bool> wanted_{false}, asleep_{false}, stop_{false};
-  std::atomic<bool> commands_{false};  // handed over since the last turn began
-  std::atomic<int> visitors_{0};       // who want the mutex: the thread lets them in
+  ReadyList commanded_;           // links with commands that no turn has taken up; most turns find none
+  std::vector<Link*> refused_;    // of this turn: some of their commands could not be posted
+  std::atomic<int> visitors_{0};  // who want the mutex: the thread lets them in
   std::thread thread_;
 };
 

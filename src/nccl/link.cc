@@ -132,7 +132,7 @@ Status Link::write(std::uint32_t qp, const Write& what, const std::uint32_t* imm
   if (what.copy && what.size > 0) std::memcpy(command.copied.data(), what.from, what.size);
   if (!commands_->put(command)) return Error{EAGAIN, "more writes than were agreed on"};
   unanswered_.fetch_add(1, std::memory_order_relaxed);
-  device_.driver().note_command();
+  device_.driver().note_command(*this);
   device_.driver().note(what.size);
   device_.driver().help();
   return Done{};

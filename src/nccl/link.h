@@ -19,11 +19,12 @@
 #include "nccl/driver.h"
 #include "nccl/handoff.h"
 #include "nccl/protocol.h"
+#include "nccl/ready_list.h"
 #include "nccl/ring.h"
 
 namespace mrc::nccl {
 
-class Link {
+class Link : public ReadyList::Entry {
  public:
   struct Shape {
     std::uint32_t qps = 1;
@@ -72,6 +73,7 @@ class Link {
 
   // --- for the driver's thread ---
   bool post_handed_over();
+  bool has_refused() const { return !refused_.empty(); }
   /// What could not be posted fails, once the completions have been polled that say why.
   void hand_back_refused();
   void hand_back(ibv_wc& wc);
