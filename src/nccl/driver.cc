@@ -37,11 +37,6 @@ class Visit {
 Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
   const Visit visit(mutex_, visitors_);
   if (entries > kEntries) return Error{ENOMEM, "a connection of that many queue pairs does not fit"};
-  if (!thread_.joinable()) {
-    auto started = start_thread("nccl-openmrc", [this] { run(); });
-    if (!started) return started.error();
-    thread_ = *std::move(started);
-  }
   auto queue =
       std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.room >= entries; });
   if (queue == queues_.end()) {
@@ -49,23 +44,26 @@ Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
     if (cq == nullptr) return Error{errno, std::string("no completion queue: ") + std::strerror(errno)};
     queue = queues_.insert(queues_.end(), {cq, kEntries});
   }
+  if (!thread_.joinable()) {  // which needs a queue
+    auto started = start_thread("nccl-openmrc", [this] { run(); });
+    if (!started) return started.error();
+    thread_ = *std::move(started);
+  }
   queue->room -= entries;
   const std::uint64_t number = ++last_number_;
   links_[number] = &link;
-  queue_of_[number] = static_cast<std::size_t>(queue - queues_.begin());
-  return Place{number, queue->cq};
+  return Place{number, static_cast<std::size_t>(queue - queues_.begin()), queue->cq};
 }
 
-void Driver::forget(std::uint64_t number) {
+void Driver::forget(const Place& place) {
   const Visit visit(mutex_, visitors_);
-  turn();  // so that no list leads to it any more
-  links_.erase(number);
+  turn(place.queue);  // so that no list leads to it any more
+  links_.erase(place.number);
 }
 
-void Driver::leave(std::uint64_t number, std::uint32_t entries) {
+void Driver::leave(const Place& place, std::uint32_t entries) {
   const Visit visit(mutex_, visitors_);
-  queues_[queue_of_[number]].room += entries;
-  queue_of_.erase(number);
+  queues_[place.queue].room += entries;
 }
 
 void Driver::run() {
@@ -73,7 +71,7 @@ void Driver::run() {
   for (std::uint64_t turns = 0; !stop_.load(std::memory_order_relaxed); ++turns) {
     while (visitors_.load(std::memory_order_relaxed) > 0) std::this_thread::yield();
     std::unique_lock lock(mutex_);
-    const bool moved = turn();
+    const bool moved = turn(turns % queues_.size());
     if (!moved && turns % kTurnsPerLook != 0) continue;
     const auto now = Clock::now();
     if (wanted_.exchange(false, std::memory_order_relaxed)) last = now;
@@ -103,14 +101,14 @@ void Driver::sleep(std::unique_lock<std::mutex>& lock) {
   asleep_.store(false, std::memory_order_release);
 }
 
-void Driver::help() {
+void Driver::help(const Place& place) {
   if (!asleep_.load()) return;
   if (visitors_.load(std::memory_order_relaxed) > 0 && commanded_.empty()) return;
   if (caller_is_torn()) note(long_bytes_);
   if (wanted_.load(std::memory_order_relaxed)) return wake();
   do {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock.owns_lock() && asleep_.load(std::memory_order_relaxed)) turn();
+    if (lock.owns_lock() && asleep_.load(std::memory_order_relaxed)) turn(place.queue);
     // Whoever else is at it may have begun before our command came, and be gone before anybody asks again.
   } while (!commanded_.empty() && asleep_.load() && !wanted_.load(std::memory_order_relaxed));
   if (wanted_.load(std::memory_order_relaxed)) wake();
@@ -142,11 +140,11 @@ void Driver::wake() {
 
 void Driver::note_command(Link& link) { commanded_.add(link); }
 
-bool Driver::turn() {
-  bool moved = post_commands();
-  for (const Queue& queue : queues_) moved |= poll(queue.cq);
+bool Driver::turn(std::size_t queue) {
+  const bool posted = post_commands();
+  const bool polled = poll(queue);
   hand_back_refused();
-  return moved;
+  return posted || polled;
 }
 
 bool Driver::post_commands() {
@@ -160,13 +158,16 @@ bool Driver::post_commands() {
 }
 
 void Driver::hand_back_refused() {
-  for (Link* link : refused_) link->hand_back_refused();
+  for (Link* link : refused_) {
+    poll(link->place().queue);  // what comes from there says why
+    link->hand_back_refused();
+  }
   refused_.clear();
 }
 
-bool Driver::poll(mrc_cq* cq) {
+bool Driver::poll(std::size_t queue) {
   std::array<ibv_wc, 32> done;
-  const int n = ::mrc_poll_cq(cq, static_cast<int>(done.size()), done.data());
+  const int n = ::mrc_poll_cq(queues_[queue].cq, static_cast<int>(done.size()), done.data());
   for (int i = 0; i < n; ++i) {
     ibv_wc& wc = done[static_cast<std::size_t>(i)];
     const std::uint64_t number = (wc.wr_id & ~Link::kReceiveId) >> kLinkShift;

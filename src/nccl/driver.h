@@ -36,13 +36,14 @@ class Driver {
   /// wr_ids.
   struct Place {
     std::uint64_t number = 0;
+    std::size_t queue = 0;
     mrc_cq* cq = nullptr;
   };
   Result<Place> enter(Link& link, std::uint32_t entries);
   /// Once the link's queue pairs are gone. When this returns, the driver does not know it any more.
-  void leave(std::uint64_t number, std::uint32_t entries);
+  void leave(const Place& place, std::uint32_t entries);
   /// The driver lets go of the link, whose queue pairs may be destroyed then.
-  void forget(std::uint64_t number);
+  void forget(const Place& place);
 
   /// A message of that many bytes has come: if it is long, the thread is wanted. Whoever has the turn wakes
   /// it.
@@ -52,9 +53,9 @@ class Driver {
   }
   /// A command waits in the link: a turn that ends after this posts it, whether anybody asks again or not.
   void note_command(Link& link);
-  /// The caller has something for the device, or waits for something: it takes a turn, or leaves that to the
-  /// thread, or to somebody else who is at it.
-  void help();
+  /// The caller has something for the device, or waits for something in its queue: it takes a turn, or leaves
+  /// that to the thread, or to somebody else who is at it.
+  void help(const Place& place);
 
   /// Before the process's libraries go. Nothing moves afterwards.
   void stop();
@@ -67,10 +68,12 @@ class Driver {
     std::uint32_t room;
   };
   void run();
-  bool turn();
+  /// Posts all commands and polls one queue. An empty poll drives the whole device: polling all of them would
+  /// do that so often for one message.
+  bool turn(std::size_t queue);
   bool post_commands();
   void hand_back_refused();
-  bool poll(mrc_cq* cq);
+  bool poll(std::size_t queue);
   void sleep(std::unique_lock<std::mutex>& lock);
   void wake();
   bool caller_is_torn() const;
@@ -81,7 +84,6 @@ class Driver {
   std::condition_variable woken_;
   std::vector<Queue> queues_;
   std::map<std::uint64_t, Link*> links_;
-  std::map<std::uint64_t, std::size_t> queue_of_;
   std::uint64_t last_number_ = 0;
   std::atomic<bool> wanted_{false}, asleep_{false}, stop_{false};
   ReadyList commanded_;           // links with commands that no turn has taken up; most turns find none

@@ -52,7 +52,7 @@ class Farewells {
   /// wait for their repair; one that acknowledges nothing hears it when the link goes.
   static void say_goodbye(Parting& p) {
     if (p.said) return;
-    if (p.link->has_unanswered()) p.link->device().driver().help();
+    if (p.link->has_unanswered()) p.link->help();
     if (p.link->has_unanswered()) return;
     p.link->say_goodbye();
     p.said = true;

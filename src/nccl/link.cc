@@ -34,9 +34,9 @@ Result<std::unique_ptr<Link>> Link::make(const Device& device, const Shape& shap
 Link::~Link() {
   if (connection_ != nullptr) ::openmrc_close(connection_, 0);
   if (place_.cq == nullptr) return;
-  device_.driver().forget(place_.number);
+  device_.driver().forget(place_);
   for (mrc_qp* qp : qps_) ::mrc_destroy_qp(qp);
-  device_.driver().leave(place_.number, entries_);
+  device_.driver().leave(place_, entries_);
 }
 
 openmrc_params Link::params(int traffic_class) const {
@@ -134,7 +134,7 @@ Status Link::write(std::uint32_t qp, const Write& what, const std::uint32_t* imm
   unanswered_.fetch_add(1, std::memory_order_relaxed);
   device_.driver().note_command(*this);
   device_.driver().note(what.size);
-  device_.driver().help();
+  help();
   return Done{};
 }
 
@@ -145,7 +145,7 @@ Result<int> Link::poll(std::span<ibv_wc> out) {
     return n > 0;
   };
   if (!take()) {
-    device_.driver().help();
+    help();
     take();
   }
   if (n == 0 && overrun_.load(std::memory_order_relaxed))

@@ -50,6 +50,8 @@ class Link : public ReadyList::Entry {
   int connection_fd() const { return ::openmrc_connection_fd(connection_); }
   /// Tells the peer that we are done; waits for nothing.
   void say_goodbye();
+  /// Takes part in what moves data, for a caller that waits for this link.
+  void help() { device_.driver().help(place_); }
   /// Writes that the peer has not acknowledged yet.
   bool has_unanswered() const { return unanswered_.load(std::memory_order_relaxed) != 0; }
 
@@ -71,7 +73,8 @@ class Link : public ReadyList::Entry {
   /// How many completions were there. A receive that has completed is posted anew already.
   Result<int> poll(std::span<ibv_wc> out);
 
-  // --- for the driver's thread ---
+  // --- for the driver ---
+  const Driver::Place& place() const { return place_; }
   bool post_handed_over();
   bool has_refused() const { return !refused_.empty(); }
   /// What could not be posted fails, once the completions have been polled that say why.

@@ -227,6 +227,16 @@ TEST_P(Process, AnAttemptThatNobodyAsksForAgainGoes) {
       << before << " descriptors became " << open_descriptors();
 }
 
+// With three queue pairs each they need more than one completion queue.
+TEST_P(Process, EachOfManyCommsHearsOfItsOwnMessages) {
+  std::vector<Ends> many(48);
+  for (Ends& e : many) ASSERT_TRUE(connect_ends(*table, e)) << logged_warnings();
+  for (const std::size_t size : {100, 100'000, 100}) {
+    for (Ends& e : many) EXPECT_TRUE(move(e.sender, e.receiver, size)) << logged_warnings();
+  }
+  for (Ends& e : many) close_ends(*table, e);
+}
+
 TEST_P(Process, ThreadsWithCommsOfTheirOwnDoNotDisturbEachOther) {
   constexpr int kThreads = 4, kMessages = 60;
   std::vector<std::thread> threads;
