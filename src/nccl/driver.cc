@@ -34,6 +34,13 @@ class Visit {
 
 }  // namespace
 
+std::atomic<std::size_t> Driver::drivers_{0};
+
+Driver::Driver(mrc_context* context, std::uint64_t long_bytes) : context_(context), long_bytes_(long_bytes) {
+  ++drivers_;
+}
+Driver::~Driver() { --drivers_; }
+
 Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
   const Visit visit(mutex_, visitors_);
   if (entries > kEntries) return Error{ENOMEM, "a connection of that many queue pairs does not fit"};
@@ -104,30 +111,33 @@ void Driver::sleep(std::unique_lock<std::mutex>& lock) {
 void Driver::help(const Place& place) {
   if (!asleep_.load()) return;
   if (visitors_.load(std::memory_order_relaxed) > 0 && commanded_.empty()) return;
-  if (caller_is_torn()) note(long_bytes_);
   if (wanted_.load(std::memory_order_relaxed)) return wake();
+  bool moved = false;
   do {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock.owns_lock() && asleep_.load(std::memory_order_relaxed)) turn(place.queue);
+    if (lock.owns_lock() && asleep_.load(std::memory_order_relaxed)) moved |= turn(place.queue);
     // Whoever else is at it may have begun before our command came, and be gone before anybody asks again.
   } while (!commanded_.empty() && asleep_.load() && !wanted_.load(std::memory_order_relaxed));
+  if (moved && caller_is_torn()) note(long_bytes_);
   if (wanted_.load(std::memory_order_relaxed)) wake();
 }
 
-/// As many other devices as the caller can bear have it as well, now.
+/// As many other devices as the caller can bear have moved something in its turns as well, now. Asking while
+/// nothing moves is no work, however many devices are asked.
 bool Driver::caller_is_torn() const {
-  struct Visited {
+  struct Worked {
     const Driver* driver = nullptr;
     Clock::time_point when;
   };
-  thread_local std::array<Visited, 8> lately;
+  if (long_bytes_ == 0 || drivers_.load(std::memory_order_relaxed) <= kBearable) return false;
+  thread_local std::array<Worked, 8> lately;
   const auto now = Clock::now();
   std::size_t others = 0;
-  Visited* place = &lately[0];
-  for (Visited& v : lately) {
-    if (v.driver == this) place = &v;
-    others += v.driver != nullptr && v.driver != this && now - v.when < kAtOnce;
-    if (place->driver != this && v.when < place->when) place = &v;
+  Worked* place = &lately[0];
+  for (Worked& w : lately) {
+    if (w.driver == this) place = &w;
+    others += w.driver != nullptr && w.driver != this && now - w.when < kAtOnce;
+    if (place->driver != this && w.when < place->when) place = &w;
   }
   *place = {this, now};
   return others >= kBearable;

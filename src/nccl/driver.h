@@ -28,7 +28,8 @@ class Link;
 class Driver {
  public:
   /// The thread's business begins with messages of `long_bytes`; 0: there is none.
-  Driver(mrc_context* context, std::uint64_t long_bytes) : context_(context), long_bytes_(long_bytes) {}
+  Driver(mrc_context* context, std::uint64_t long_bytes);
+  ~Driver();
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
@@ -77,6 +78,8 @@ class Driver {
   void sleep(std::unique_lock<std::mutex>& lock);
   void wake();
   bool caller_is_torn() const;
+
+  static std::atomic<std::size_t> drivers_;  // of this process
 
   mrc_context* context_;
   const std::uint64_t long_bytes_;

@@ -72,6 +72,7 @@ class TableOf final : public Table {
     }
     return kVersion >= 10;
   }
+  void choose_device(int device) override { device_ = device; }
   Code devices(int* count) override { return p_.devices(count); }
   Code facts(int device, Facts* out) override {
     Props props;
@@ -81,19 +82,19 @@ class TableOf final : public Table {
   }
   Code listen(void* handle, void** listener) override {
     if constexpr (kVersion >= 11)
-      return p_.listen(context_, 0, handle, listener);
+      return p_.listen(context_, device_, handle, listener);
     else
-      return p_.listen(0, handle, listener);
+      return p_.listen(device_, handle, listener);
   }
   Code connect(void* handle, void** sender) override {
     if constexpr (kVersion >= 11)
-      return p_.connect(context_, 0, handle, sender, &on_gpu_);
+      return p_.connect(context_, device_, handle, sender, &on_gpu_);
     else if constexpr (kVersion == 10)
-      return p_.connect(0, &config_, handle, sender, &on_gpu_);
+      return p_.connect(device_, &config_, handle, sender, &on_gpu_);
     else if constexpr (kVersion >= 7)
-      return p_.connect(0, handle, sender, &on_gpu_);
+      return p_.connect(device_, handle, sender, &on_gpu_);
     else
-      return p_.connect(0, handle, sender);
+      return p_.connect(device_, handle, sender);
   }
   Code accept(void* listener, void** receiver) override {
     if constexpr (kVersion >= 7)
@@ -134,6 +135,7 @@ class TableOf final : public Table {
  private:
   Plugin& p_;
   Logger logger_ = nullptr;
+  int device_ = 0;
   void* context_ = nullptr;
   abi::CommConfig config_{kTrafficClassUndefined};
   abi::DeviceHandle* on_gpu_ = nullptr;

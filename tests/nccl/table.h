@@ -34,6 +34,8 @@ class Table {
   virtual Code init(Logger logger) = 0;
   /// What the communicator's configuration says, from here on. False: this version carries none.
   virtual bool set_traffic_class(int traffic_class) = 0;
+  /// Listens and connects there, from here on.
+  virtual void choose_device(int device) = 0;
   virtual Code devices(int* count) = 0;
   virtual Code facts(int device, Facts* out) = 0;
   virtual Code listen(void* handle, void** listener) = 0;
