@@ -34,6 +34,9 @@ int mbps_of(const ibv_port_attr& port) {
   return lanes * mbps;
 }
 
+// NCCL's search for rings and trees ends at 0.12 GB/s: of a device that is slower it finds no use at all.
+constexpr int kLeastMbps = 1000;
+
 struct Found {
   std::vector<std::unique_ptr<Adapter>> adapters;
   Error error;
@@ -164,7 +167,8 @@ Result<ibv_mr*> Device::register_memory(void* data, std::size_t size) const {
 Adapter::Adapter(std::vector<std::unique_ptr<Device>> lanes)
     : lanes_(std::move(lanes)), properties_(lanes_.front()->properties()) {
   const Settings& settings = lanes_.front()->settings();
-  if (settings.speed_mbps == 0) properties_.mbps *= static_cast<int>(lanes_.size());
+  if (settings.speed_mbps != 0) return;  // said of each that NCCL sees
+  properties_.mbps = std::max(properties_.mbps * static_cast<int>(lanes_.size()), kLeastMbps);
 }
 
 Result<const std::vector<std::unique_ptr<Adapter>>*> open_adapters() {

@@ -22,6 +22,16 @@ struct Devices : PluginTest {
 // No version plays a part.
 INSTANTIATE_TEST_SUITE_P(Abi, Devices, ::testing::Values(11), version_name);
 
+// Six threads share a port that does not say how fast it is.
+TEST_P(Devices, EachIsFastEnoughForNcclToUseIt) {
+  ASSERT_EQ(count(), 3);
+  for (int i = 0; i < count(); ++i) {
+    Facts facts;
+    ASSERT_EQ(table->facts(i, &facts), kSuccess);
+    EXPECT_GE(facts.mbps, 1000);
+  }
+}
+
 /// What the plugin's threads that move data have used of all cores.
 std::chrono::nanoseconds time_of_threads() {
   std::chrono::nanoseconds all{0};
