@@ -89,11 +89,24 @@ bool devices_are_ours() {
   return theirs == nullptr || (named != nullptr && std::string_view(named) == theirs);
 }
 
+/// How many ranks this host has, where the launcher says so; else 1.
+unsigned ranks_here() {
+  constexpr std::uint64_t kMost = 1024;
+  for (const char* name :
+       {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
+    const auto ranks = said(name) != nullptr ? parse_number(said(name)) : std::nullopt;
+    if (ranks && *ranks >= 1 && *ranks <= kMost) return static_cast<unsigned>(*ranks);
+  }
+  return 1;
+}
+
+unsigned online_cores() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)); }
+
 /// Each device as often as there are threads. Who lists devices for libmrc has chosen how many there are,
 /// unless he says more.
 Status hand_on_threads(std::uint32_t& threads, unsigned cores) {
   if (const bool ours = devices_are_ours(); threads == 0) {
-    threads = ours ? default_threads(cores) : 1;
+    threads = ours ? default_threads(cores_of_rank(cores, online_cores())) : 1;
     if (auto done = read("MRC_COPIES", 1, kMaxThreads, threads); !done) return done;
   }
   ::setenv("MRC_COPIES", std::to_string(threads).c_str(), 1);
@@ -101,6 +114,8 @@ Status hand_on_threads(std::uint32_t& threads, unsigned cores) {
 }
 
 }  // namespace
+
+unsigned cores_of_rank(unsigned allowed, unsigned online) { return std::min(allowed, online / ranks_here()); }
 
 std::uint32_t default_threads(unsigned cores) { return std::clamp(cores * 3 / 8, 1u, 6u); }
 

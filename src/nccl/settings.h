@@ -32,6 +32,10 @@ Result<Settings> read_settings();
 /// Variables of the environment that are named as ours are, and are none: somebody meant one of them.
 std::vector<std::string> unknown_settings();
 
+/// Of the `online` cores of the host, those that are a rank's part; no more than it is `allowed` to run on,
+/// for launchers that bind each rank to its part.
+unsigned cores_of_rank(unsigned allowed, unsigned online);
+
 /// Six, or three for every eight cores: NCCL and the application need the others.
 std::uint32_t default_threads(unsigned cores);
 inline constexpr unsigned kCoresForThreads = 8;  // with fewer, threads that spin are in each other's way

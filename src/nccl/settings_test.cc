@@ -9,9 +9,11 @@ namespace {
 
 struct Environment : ::testing::Test {
   ~Environment() override {
-    for (const char* name : {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_STRIPE_BYTES", "NCCL_OPENMRC_THREADS",
-                             "NCCL_OPENMRC_TIMEOUT_MS", "NCCL_OPENMRC_DEVICES", "MRC_DEVICES", "MRC_COPIES",
-                             "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT", "NCCL_OPENMRC_TAIL", "MRC_TAIL"}) {
+    for (const char* name :
+         {"NCCL_OPENMRC_QPS", "NCCL_OPENMRC_STRIPE_BYTES", "NCCL_OPENMRC_THREADS", "NCCL_OPENMRC_TIMEOUT_MS",
+          "NCCL_OPENMRC_DEVICES", "MRC_DEVICES", "MRC_COPIES", "NCCL_OPENMRC_SPRAY_UNIT", "MRC_SPRAY_UNIT",
+          "NCCL_OPENMRC_TAIL", "MRC_TAIL", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+          "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
       ::unsetenv(name);
     }
   }
@@ -35,6 +37,31 @@ TEST(Threads, FollowTheCores) {
   EXPECT_EQ(default_threads(8), 3u);
   EXPECT_EQ(default_threads(16), 6u);
   EXPECT_EQ(default_threads(256), 6u);
+}
+
+TEST_F(Environment, RanksOfOneHostShareItsCores) {
+  EXPECT_EQ(cores_of_rank(64, 64), 64u) << "nobody says how many they are";
+  for (const char* name :
+       {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
+    ::setenv(name, "8", 1);
+    EXPECT_EQ(cores_of_rank(64, 64), 8u) << name;
+    EXPECT_EQ(cores_of_rank(8, 64), 8u) << "bound to its part";
+    EXPECT_EQ(cores_of_rank(32, 64), 8u) << "bound to a socket, with others";
+    EXPECT_EQ(cores_of_rank(4, 4), 0u) << "more ranks than cores";
+    for (const char* nonsense : {"0", "-8", "4(x2)", "99999", "all", ""}) {
+      ::setenv(name, nonsense, 1);
+      EXPECT_EQ(cores_of_rank(64, 64), 64u) << name << "=" << nonsense;
+    }
+    ::unsetenv(name);
+  }
+}
+
+TEST_F(Environment, ManyRanksOfOneHostHaveOneThreadEach) {
+  ::setenv("LOCAL_WORLD_SIZE", "1024", 1);
+  EXPECT_EQ(read_settings()->threads, 1u);
+  ::unsetenv("MRC_COPIES");
+  ::setenv("NCCL_OPENMRC_THREADS", "3", 1);
+  EXPECT_EQ(read_settings()->threads, 3u) << "who says so gets them";
 }
 
 TEST_F(Environment, LibmrcsOwnVariablesWin) {
