@@ -18,7 +18,7 @@ namespace {
 // The right to atomics is taken and never used: programs written for NICs ask for it with all others, and no
 // atomic ever comes.
 constexpr unsigned kKnownAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                                  IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED |
+                                  IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND |
                                   IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_HUGETLB;
 
 /// A NIC pins what it is given, and refuses what is not there or may not be written. Bringing the pages in
@@ -38,12 +38,15 @@ int bring_in(void* address, std::size_t length, bool write) {
 /// Optional rights are promises of the program, which may be ignored; rights that would have to be kept are
 /// not given.
 ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access) {
-  if ((access & ~kKnownAccess) != 0) return fail<ibv_mr>(EOPNOTSUPP);  // memory windows, on-demand paging
+  if ((access & ~kKnownAccess) != 0) return fail<ibv_mr>(EOPNOTSUPP);  // memory windows
   const bool remote = (access & IBV_ACCESS_REMOTE_WRITE) != 0;
   const bool needs_local = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
   if (needs_local && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return fail<ibv_mr>(EINVAL);
   if (length == 0 || reinterpret_cast<std::uintptr_t>(address) + length < length) return fail<ibv_mr>(EINVAL);
-  if (const int error = bring_in(address, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0); error != 0) {
+  // On demand: it must be there, but pages that nobody has written to yet stay away until somebody does.
+  const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
+  const bool write = (access & IBV_ACCESS_LOCAL_WRITE) != 0;
+  if (const int error = bring_in(address, length, write && !on_demand); error != 0) {
     return fail<ibv_mr>(error);
   }
   SoftPd* ours = soft_pd(pd);

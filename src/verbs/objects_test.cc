@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "verbs/soft_fixture.h"
@@ -79,8 +81,9 @@ TEST_F(SoftVerbs, MemoryThatIsNotThereIsRefused) {
               {&byte, SIZE_MAX, 0, EINVAL},
               {&byte, 1, IBV_ACCESS_REMOTE_WRITE, EINVAL},
               {&byte, 1, IBV_ACCESS_REMOTE_ATOMIC, EINVAL},
-              {&byte, 1, IBV_ACCESS_ON_DEMAND, EOPNOTSUPP},
+              {&byte, 1, IBV_ACCESS_MW_BIND, EOPNOTSUPP},
               {hole, 8192, IBV_ACCESS_LOCAL_WRITE, EFAULT},
+              {reinterpret_cast<void*>(4096), 1, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND, EFAULT},
               {reinterpret_cast<void*>(4096), 1, 0, EFAULT}};
   for (const auto& bad : bads) {
     errno = 0;
@@ -98,6 +101,30 @@ TEST_F(SoftVerbs, MemoryThatIsNotThereIsRefused) {
   EXPECT_EQ(ibv_dereg_mr(readable), 0);
   EXPECT_EQ(ibv_dealloc_pd(pd), 0);
   munmap(hole, 8192);
+}
+
+std::size_t resident_kib() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  std::size_t kib = 0;
+  while (status >> word && word != "VmRSS:") continue;
+  status >> kib;
+  return kib;
+}
+
+TEST_F(SoftVerbs, MemoryOnDemandTakesNoneUntilItIsWrittenTo) {
+  constexpr std::size_t kSize = 64 << 20;
+  ibv_pd* pd = ibv_alloc_pd(context);
+  void* untouched = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(untouched, kSize, MADV_NOHUGEPAGE);
+  const std::size_t before = resident_kib();
+  ibv_mr* mr = ibv_reg_mr_iova2(pd, untouched, kSize, 0,
+                                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ON_DEMAND);
+  ASSERT_NE(mr, nullptr);
+  EXPECT_LT(resident_kib(), before + (kSize >> 11));
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
+  EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+  munmap(untouched, kSize);
 }
 
 TEST_F(SoftVerbs, WrongCqs) {
