@@ -164,6 +164,12 @@ Result<ibv_mr*> Device::register_memory(void* data, std::size_t size) const {
   return mr;
 }
 
+Result<ibv_mr*> Device::register_on_demand(void* data, std::size_t size) const {
+  const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ON_DEMAND;
+  ibv_mr* mr = ::ibv_reg_mr(pd_, data, size, access);
+  return mr != nullptr ? Result<ibv_mr*>(mr) : register_memory(data, size);
+}
+
 Adapter::Adapter(std::vector<std::unique_ptr<Device>> lanes)
     : lanes_(std::move(lanes)), properties_(lanes_.front()->properties()) {
   const Settings& settings = lanes_.front()->settings();

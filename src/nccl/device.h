@@ -40,6 +40,8 @@ class Device {
   std::vector<IpAddress> addresses() const;
 
   Result<ibv_mr*> register_memory(void* data, std::size_t size) const;
+  /// The same for memory of which little may ever be used: where the device can, it brings no page in.
+  Result<ibv_mr*> register_on_demand(void* data, std::size_t size) const;
 
  private:
   Device(ibv_context* verbs, const Settings& settings) : settings_(settings), verbs_(verbs) {}

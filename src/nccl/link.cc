@@ -62,7 +62,7 @@ Status Link::build(const Shape& shape) {
   mrc_qp_init_attr init{};
   init.send_cq = init.recv_cq = place_.cq;
   init.pd = device_.pd();
-  init.cap = {shape.sends, shape.receives, 1, 1, kInline};
+  init.cap = {shape.sends, shape.receives, 1, 1, 0};
   init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
   for (std::uint32_t i = 0; i < shape.qps; ++i) {
     mrc_qp* qp = ::mrc_create_qp(device_.context(), &init);
@@ -129,7 +129,6 @@ Status Link::write(std::uint32_t qp, const Write& what, const std::uint32_t* imm
   command.qp = qp;
   command.has_immediate = immediate != nullptr;
   command.immediate = immediate != nullptr ? *immediate : 0;
-  if (what.copy && what.size > 0) std::memcpy(command.copied.data(), what.from, what.size);
   if (!commands_->put(command)) return Error{EAGAIN, "more writes than were agreed on"};
   unanswered_.fetch_add(1, std::memory_order_relaxed);
   device_.driver().note_command(*this);
@@ -184,14 +183,14 @@ void Link::hand_back(ibv_wc& wc) {
 }
 
 int Link::post(const Command& c) {
-  const void* from = c.what.copy ? c.copied.data() : c.what.from;
-  ibv_sge sge{reinterpret_cast<std::uint64_t>(from), static_cast<std::uint32_t>(c.what.size), c.what.lkey};
+  const auto from = reinterpret_cast<std::uint64_t>(c.what.from);
+  ibv_sge sge{from, static_cast<std::uint32_t>(c.what.size), c.what.lkey};
   ibv_send_wr wr{}, *bad = nullptr;
   wr.wr_id = c.what.id | place_.number << Driver::kLinkShift;
   wr.sg_list = &sge;
   wr.num_sge = c.what.size > 0 ? 1 : 0;
   wr.opcode = c.has_immediate ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
-  wr.send_flags = unsigned{IBV_SEND_SIGNALED} | (c.what.copy ? unsigned{IBV_SEND_INLINE} : 0u);
+  wr.send_flags = IBV_SEND_SIGNALED;
   wr.imm_data = htonl(c.immediate);
   wr.wr.rdma.remote_addr = c.what.to;
   wr.wr.rdma.rkey = c.what.rkey;

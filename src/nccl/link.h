@@ -63,9 +63,7 @@ class Link : public ReadyList::Entry {
     std::uint64_t to = 0;
     std::uint32_t rkey = 0;
     std::uint64_t id = 0;  // below kReceiveId
-    bool copy = false;     // the data may change once this returns; kInline bytes at most
   };
-  static constexpr std::uint32_t kInline = 208;                        // a grant, or an early message
   static constexpr std::uint64_t kReceiveId = std::uint64_t{1} << 63;  // and the queue pair's number
   /// The driver posts it; an error comes as a completion. EAGAIN cannot be: callers know how many they have
   /// under way.
@@ -94,7 +92,6 @@ class Link : public ReadyList::Entry {
     std::uint32_t qp;
     std::uint32_t immediate;
     bool has_immediate;
-    std::array<std::byte, kInline> copied;
   };
   int post(const Command& command);
   int post_receive(std::uint32_t qp);

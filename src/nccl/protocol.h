@@ -93,8 +93,8 @@ struct GrantImmediate {
   }
 };
 
-/// What each end has for the other to write into: grants come to senders, early messages to receivers. A
-/// sender keeps its copies of early messages where a receiver has the messages.
+/// What each end has for the other to write into: grants come to senders, early messages to receivers. What
+/// an end sends it keeps where the other has it, until it has arrived.
 struct Rings {
   Grant grants[kGrants];
   EarlyMessage early[kEarlySlots];

@@ -64,7 +64,9 @@ Status Receiver::grant() {
 
 Status Receiver::grant(Slot& slot) {
   const std::uint32_t count = slot.request->count;
-  Grant grant{granted_, static_cast<std::uint16_t>(count), 0, early_.arrived(), early_.done(), {}};
+  // What was there has arrived: fewer are under way than there are places.
+  Grant& grant = link().ring().grant(granted_);
+  grant = {granted_, static_cast<std::uint16_t>(count), 0, early_.arrived(), early_.done(), {}};
   for (std::uint32_t i = 0; i < count; ++i) {
     const Buffer& b = slot.buffers[i];
     grant.buffers[i] = {reinterpret_cast<std::uint64_t>(b.data), b.size,
@@ -73,11 +75,11 @@ Status Receiver::grant(Slot& slot) {
   }
   const Link::Write what{.from = &grant,
                          .size = offsetof(Grant, buffers) + count * sizeof(GrantedBuffer),
+                         .lkey = link().ring().lkey(),
                          .to = Ring::address_of_grant(link().peer(), granted_),
                          .rkey = link().peer().ring_rkey,
-                         .id = kGrantId,
-                         .copy = true};
-  static_assert(sizeof(Grant) <= Link::kInline);
+                         .id = kGrantId};
+  static_assert(kGrantsInFlight <= kGrants);
   slot.granted = true;
   slot.grant = granted_;
   slot_of_[granted_ % kGrants] = static_cast<std::uint8_t>(&slot - slots_.data());

@@ -4,20 +4,20 @@ namespace mrc::nccl {
 
 Result<std::unique_ptr<Ring>> Ring::make(const Device& device) {
   std::unique_ptr<Ring> ring(new Ring);
-  const auto memory = device.register_memory(ring->slots_.get(), sizeof(Rings));
-  if (!memory) return memory.error();
-  ring->memory_ = *memory;
+  const auto region = device.register_on_demand(ring->memory_.get(), sizeof(Memory));
+  if (!region) return region.error();
+  ring->region_ = *region;
   return ring;
 }
 
 Ring::~Ring() {
-  if (memory_ != nullptr) ::ibv_dereg_mr(memory_);
+  if (region_ != nullptr) ::ibv_dereg_mr(region_);
 }
 
 Introduction Ring::introduction(std::uint64_t cookie) const {
   return {.cookie = cookie,
-          .ring_address = reinterpret_cast<std::uint64_t>(slots_.get()),
-          .ring_rkey = memory_->rkey,
+          .ring_address = reinterpret_cast<std::uint64_t>(&memory_->rings),
+          .ring_rkey = region_->rkey,
           .ring_slots = kGrants};
 }
 

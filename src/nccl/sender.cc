@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kSends = 512;        // pieces in flight on each queue pair
 constexpr std::uint64_t kStripeUnit = 4096;  // stripes begin where packets do
 constexpr std::uint64_t kPatience = 1024;    // refused sends until the second question for grants
+constexpr std::uint64_t kFirstCopyId = std::uint64_t{1} << 32;  // and the copy's number
 
 }  // namespace
 
@@ -42,7 +43,11 @@ Status Sender::on_immediate(std::uint32_t immediate, std::uint32_t) {
 
 Status Sender::on_written(std::uint64_t id) {
   --in_flight_;
-  if (id != kCopiedId) --request(id).waiting;
+  if (id >= kFirstCopyId) {
+    copy_under_way_[id - kFirstCopyId] = false;
+  } else if (id != kCopiedId) {
+    --request(id).waiting;
+  }
   return Done{};
 }
 
@@ -152,6 +157,21 @@ Status Sender::ask(std::uint64_t size) {
   return Done{};
 }
 
+Link::Write Sender::source(const char* data, std::uint64_t size, const ibv_mr* memory, Request& request) {
+  if (size == 0) return {.id = kCopiedId};
+  const std::uint32_t copy = next_copy_ % Ring::kCopies;
+  if (size > Ring::kCopyBytes || copy_under_way_[copy]) {
+    ++request.waiting;
+    const std::uint32_t lkey = memory != nullptr ? memory->lkey : 0;
+    return {.from = data, .size = size, .lkey = lkey, .id = number_of(request)};
+  }
+  ++next_copy_;
+  copy_under_way_[copy] = true;
+  Ring& ring = link().ring();
+  std::memcpy(ring.copy(copy).data(), data, size);
+  return {.from = ring.copy(copy).data(), .size = size, .lkey = ring.lkey(), .id = kFirstCopyId + copy};
+}
+
 Status Sender::write_pieces(const void* data, const GrantedBuffer& to, std::uint64_t size,
                             const ibv_mr* memory, PieceImmediate which, Request& request) {
   const std::uint64_t share = (size / which.pieces + kStripeUnit - 1) / kStripeUnit * kStripeUnit;
@@ -159,19 +179,14 @@ Status Sender::write_pieces(const void* data, const GrantedBuffer& to, std::uint
   for (std::uint32_t i = 0; i < which.pieces; ++i) {
     const bool last = i + 1 == which.pieces;
     const std::uint64_t part = last ? size - at : std::min(share, size - at);
-    const Link::Write piece{.from = static_cast<const char*>(data) + at,
-                            .size = part,
-                            .lkey = memory != nullptr ? memory->lkey : 0,
-                            .to = to.address + at,
-                            .rkey = to.rkey,
-                            .id = part <= Link::kInline ? kCopiedId : number_of(request),
-                            .copy = part <= Link::kInline};
+    Link::Write piece = source(static_cast<const char*>(data) + at, part, memory, request);
+    piece.to = to.address + at;
+    piece.rkey = to.rkey;
     const std::uint32_t word = which.word();
     if (auto written = link().write(next_qp_, piece, &word); !written) return written;
     next_qp_ = (next_qp_ + 1) % link().qps();
     at += part;
     ++in_flight_;
-    if (!piece.copy) ++request.waiting;
     note_posted();
   }
   return Done{};

@@ -25,6 +25,8 @@ class Sender final : public Comm {
   /// The place of this tag in the oldest grant that has buffers left; kGroup when there is none.
   std::uint32_t find(int tag);
   std::uint64_t cut(std::uint64_t size, const GrantedBuffer& to);
+  /// The beginning of a write. A short piece is copied while there is room: nobody waits for it then.
+  Link::Write source(const char* data, std::uint64_t size, const ibv_mr* memory, Request& request);
   Status write_pieces(const void* data, const GrantedBuffer& to, std::uint64_t size, const ibv_mr* memory,
                       PieceImmediate which, Request& request);
   void note_filled(std::uint32_t sequence, std::uint32_t buffers);
@@ -43,6 +45,8 @@ class Sender final : public Comm {
   std::uint32_t questions_ = 0;  // since the receiver was heard of
   std::uint32_t in_flight_ = 0;  // pieces
   std::uint32_t next_qp_ = 0;
+  std::array<bool, Ring::kCopies> copy_under_way_{};
+  std::uint32_t next_copy_ = 0;
 };
 
 }  // namespace mrc::nccl

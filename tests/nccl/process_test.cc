@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "nccl/connected_test.h"
@@ -44,6 +45,29 @@ int status_of(pid_t child) {
   ::kill(child, SIGKILL);
   ::waitpid(child, &status, 0);
   return -1;
+}
+
+std::size_t resident_kib() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  std::size_t kib = 0;
+  while (status >> word && word != "VmRSS:") continue;
+  status >> kib;
+  return kib;
+}
+
+// NCCL connects each rank with many others, and says little to most of them. This test comes first: what
+// others have freed would be taken for nothing.
+TEST_P(Process, AConnectionThatCarriesNothingTakesLittleMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer's own memory is more";
+#endif
+  constexpr std::size_t kQps = 3, kMostKib = kQps * 330;  // both ends
+  std::vector<Ends> many(32);
+  const std::size_t before = resident_kib();
+  for (Ends& e : many) ASSERT_TRUE(connect_ends(*table, e)) << logged_warnings();
+  EXPECT_LT(resident_kib(), before + many.size() * kMostKib);
+  for (Ends& e : many) close_ends(*table, e);
 }
 
 // A data loader's worker has none of the plugin's threads, and must not wait for them.
