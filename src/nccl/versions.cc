@@ -37,16 +37,23 @@ void fill(PropertiesV8& to, const Properties& from, int device) {
   to.registration_is_global = 0;  // memory is one lane's, and comms of one device take turns with them
   to.device_type = kDeviceHost;
 }
-void fill(PropertiesV9& to, const Properties& from, int device) {
+template <class P>
+void fill_since_v9(P& to, const Properties& from, int device) {
   fill_common(to, from, device);
   to.registration_is_global = 0;
   to.device_type = kDeviceHost;
   to.parts = {1, {device}};
   to.max_p2p_bytes = to.max_collective_bytes = kMaxMessage;
 }
+void fill(PropertiesV9& to, const Properties& from, int device) { fill_since_v9(to, from, device); }
 void fill(PropertiesV11& to, const Properties& from, int device) {
   fill(to.base, from, device);
   to.max_multi_request = 1;
+}
+void fill(PropertiesV12& to, const Properties& from, int device) {
+  fill_since_v9(to, from, device);
+  to.max_multi_request = 1;
+  to.rail = to.plane = kNoId;  // it has all planes
 }
 template <class P>
 Code get_properties(int device, P* to) {
@@ -60,7 +67,7 @@ Code get_properties(int device, P* to) {
 // --- init, listen, connect, accept ---
 
 Code init_v10(Logger logger, ProfilerCallback) { return init(logger); }
-/// The context that v11 hands back to listen and connect carries the traffic class.
+/// The context that v11 and v12 hand back to listen and connect carries the traffic class.
 Code init_v11(void** context, std::uint64_t, CommConfig* config, Logger logger, ProfilerCallback) {
   *context = new CommConfig{config != nullptr ? config->traffic_class : kTrafficClassUndefined};
   return init(logger);
@@ -153,6 +160,14 @@ OPENMRC_EXPORT abi::PluginV10 ncclNetPlugin_v10 = {
 
 OPENMRC_EXPORT abi::PluginV11 ncclNetPlugin_v11 = {
     kName,           init_v11,    count_devices, get_properties<abi::PropertiesV11>,
+    listen_v11,      connect_v11, accept_v7,     register_memory,
+    register_dmabuf, deregister,  send_v10,      receive_v10,
+    flush_v6,        test,        close_comm,    close_comm,
+    close_listener,  nullptr,     nullptr,       nullptr,
+    finalize,        nullptr};
+
+OPENMRC_EXPORT abi::PluginV12 ncclNetPlugin_v12 = {
+    kName,           init_v11,    count_devices, get_properties<abi::PropertiesV12>,
     listen_v11,      connect_v11, accept_v7,     register_memory,
     register_dmabuf, deregister,  send_v10,      receive_v10,
     flush_v6,        test,        close_comm,    close_comm,

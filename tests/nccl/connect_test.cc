@@ -55,8 +55,17 @@ TEST_P(Connect, DescribesItsDevice) {
   EXPECT_EQ(f.port, 1);
   EXPECT_EQ(f.max_comms, 65536 / 3) << "the device has so many queue pairs, and each needs three";
   EXPECT_EQ(f.max_receives, 8);
-  EXPECT_GE(f.max_bytes, GetParam() >= 9 ? 1u << 30 : 0u);
   EXPECT_FALSE(f.registration_is_global) << "each lane has its own memory, and a comm one of them";
+  EXPECT_FALSE(f.force_flush) << "what has come is in host memory";
+  EXPECT_EQ(f.device_type, kDeviceHost);
+  EXPECT_EQ(f.max_multi_request, 1);
+  EXPECT_EQ(f.rail, -1);
+  EXPECT_EQ(f.plane, -1) << "it has all of them";
+  if (GetParam() >= 9) {
+    EXPECT_THAT(f.parts, ::testing::ElementsAre(0));
+    EXPECT_EQ(f.max_p2p_bytes, 1u << 30);
+    EXPECT_EQ(f.max_collective_bytes, 1u << 30);
+  }
   EXPECT_EQ(table->facts(1, &f), kInvalidArgument);
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <cstring>
 #include <type_traits>
 
 #include "nccl/abi.h"
@@ -12,19 +13,43 @@ namespace {
 
 template <class P>
 Facts facts_of(const P& p) {
-  Facts facts{p.name, p.pci_path != nullptr, p.guid,         p.pointers, p.mbps,
-              p.port, p.max_comms,           p.max_receives, 0,          false};
-  if constexpr (requires { p.registration_is_global; })
-    facts.registration_is_global = p.registration_is_global != 0;
-  return facts;
+  Facts f{.name = p.name,
+          .has_pci_path = p.pci_path != nullptr,
+          .guid = p.guid,
+          .pointers = p.pointers,
+          .mbps = p.mbps,
+          .port = p.port,
+          .max_comms = p.max_comms,
+          .max_receives = p.max_receives};
+  if constexpr (requires { p.registration_is_global; }) {
+    f.registration_is_global = p.registration_is_global != 0;
+    f.device_type = p.device_type;
+  }
+  if constexpr (requires { p.parts; }) {
+    f.force_flush = p.force_flush != 0;
+    f.parts.assign(p.parts.devices, p.parts.devices + p.parts.count);
+    f.max_p2p_bytes = p.max_p2p_bytes;
+    f.max_collective_bytes = p.max_collective_bytes;
+  }
+  return f;
 }
-Facts facts_of(const abi::PropertiesV7& p) { return facts_of(p.base); }
-Facts facts_of(const abi::PropertiesV9& p) {
-  Facts facts = facts_of<abi::PropertiesV9>(p);
-  facts.max_bytes = p.max_p2p_bytes;
-  return facts;
+Facts facts_of(const abi::PropertiesV7& p) {
+  Facts f = facts_of(p.base);
+  f.device_type = p.device_type;
+  return f;
 }
-Facts facts_of(const abi::PropertiesV11& p) { return facts_of(p.base); }
+Facts facts_of(const abi::PropertiesV11& p) {
+  Facts f = facts_of(p.base);
+  f.max_multi_request = p.max_multi_request;
+  return f;
+}
+Facts facts_of(const abi::PropertiesV12& p) {
+  Facts f = facts_of<abi::PropertiesV12>(p);
+  f.max_multi_request = p.max_multi_request;
+  f.rail = p.rail;
+  f.plane = p.plane;
+  return f;
+}
 
 /// Sizes as the version has them, in the order of the buffers.
 template <class Size>
@@ -76,6 +101,7 @@ class TableOf final : public Table {
   Code devices(int* count) override { return p_.devices(count); }
   Code facts(int device, Facts* out) override {
     Props props;
+    std::memset(static_cast<void*>(&props), 0x77, sizeof props);  // what NCCL had there
     const Code code = p_.properties(device, &props);
     if (code == kSuccess) *out = facts_of(props);
     return code;
@@ -161,6 +187,7 @@ std::unique_ptr<Table> load_table(const char* path, int version) {
     case 9: return make<abi::PluginV9, abi::PropertiesV9, 9>(table);
     case 10: return make<abi::PluginV10, abi::PropertiesV9, 10>(table);
     case 11: return make<abi::PluginV11, abi::PropertiesV11, 11>(table);
+    case 12: return make<abi::PluginV12, abi::PropertiesV12, 12>(table);
     default: return nullptr;
   }
 }

@@ -16,8 +16,12 @@ struct Facts {  // of a device
   bool has_pci_path = false;
   std::uint64_t guid = 0;
   int pointers = 0, mbps = 0, port = 0, max_comms = 0, max_receives = 0;
-  std::size_t max_bytes = 0;  // 0: this version does not say
-  bool registration_is_global = false;
+  // Where a version does not say, what it means:
+  bool registration_is_global = false, force_flush = false;
+  int device_type = kDeviceHost;
+  std::vector<int> parts;
+  std::size_t max_p2p_bytes = 0, max_collective_bytes = 0;
+  int max_multi_request = 1, rail = -1, plane = -1;
 };
 
 struct Buffer {
@@ -52,7 +56,7 @@ class Table {
   virtual Code close_listen(void* listener) = 0;
 };
 
-/// From the library at `path`; null with a word on stderr when it has no such table. Versions 6 to 11.
+/// From the library at `path`; null with a word on stderr when it has no such table. Versions 6 to 12.
 std::unique_ptr<Table> load_table(const char* path, int version);
 
 }  // namespace mrc::nccl::testing

@@ -17,6 +17,6 @@ inline std::string version_name(const ::testing::TestParamInfo<int>& info) {
   return "v" + std::to_string(info.param);
 }
 #define MRC_ALL_VERSIONS(Suite) \
-  INSTANTIATE_TEST_SUITE_P(Abi, Suite, ::testing::Range(6, 12), ::mrc::nccl::testing::version_name)
+  INSTANTIATE_TEST_SUITE_P(Abi, Suite, ::testing::Range(6, 13), ::mrc::nccl::testing::version_name)
 
 }  // namespace mrc::nccl::testing
