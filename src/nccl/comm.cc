@@ -119,11 +119,18 @@ Status Comm::look_after_peer() {
   const auto now = Clock::now();
   if (now - looked_ < kLookEvery) return Done{};
   looked_ = now;
-  if (gone_) return lost("it closed the connection or died");
-  gone_ = link_->peer_has_gone();  // what it sent before is taken first
+  if (gone_) return part();
+  gone_ = link_->peer_has_gone();
   const auto patience = std::chrono::milliseconds(device().settings().timeout_ms) / kAsksPerTimeout;
   if (unanswered_ > 0 || now - heard_ < patience) return Done{};
   return ask_peer();
+}
+
+/// What the peer sent before it left is taken first, and others may have kept us from that until now.
+Status Comm::part() {
+  link_->insist();
+  if (auto polled = poll(); !polled) return polled;
+  return idle_ == 0 ? Status(Done{}) : lost("it closed the connection or died");
 }
 
 Status Comm::ask_peer() {

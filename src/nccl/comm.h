@@ -67,6 +67,7 @@ class Comm {
   Status take(const ibv_wc& wc);
   Status poll();
   Status look_after_peer();
+  Status part();
   Status ask_peer();
   Error lost(const std::string& why) const;
 

@@ -57,6 +57,8 @@ class Driver {
   /// The caller has something for the device, or waits for something in its queue: it takes a turn, or leaves
   /// that to the thread, or to somebody else who is at it.
   void help(const Place& place);
+  /// The caller takes turns, whoever else is at it, until nothing is left of what had come by now.
+  void insist(const Place& place);
 
   /// Before the process's libraries go. Nothing moves afterwards.
   void stop();

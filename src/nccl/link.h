@@ -52,6 +52,8 @@ class Link : public ReadyList::Entry {
   void say_goodbye();
   /// Takes part in what moves data, for a caller that waits for this link.
   void help() { device_.driver().help(place_); }
+  /// The same, and waits for the turn where help() would leave it to others.
+  void insist() { device_.driver().insist(place_); }
   /// Writes that the peer has not acknowledged yet.
   bool has_unanswered() const { return unanswered_.load(std::memory_order_relaxed) != 0; }
 
