@@ -24,17 +24,16 @@ Result<std::unique_ptr<Link>> Sender::prepare(const Device& device, std::uint32_
 
 Status Sender::on_immediate(std::uint32_t immediate, std::uint32_t) {
   questions_ = 0;
-  const Error nonsense{EPROTO, link().peer_name() + " sent a grant out of turn"};
   const GrantImmediate which = GrantImmediate::from(immediate);
   if (which.only_done) {
     // The whole number: what this end knows is at most a ring behind.
-    return early_.note_done(which.after(early_.next() - kEarlySlots)) ? Status(Done{}) : nonsense;
+    return early_.note_done(which.after(early_.next() - kEarlySlots)) ? Status(Done{}) : out_of_turn();
   }
   const Grant grant = link().ring().grant(granted_);
   const bool sane = which.after(granted_) == granted_ && grant.sequence == granted_ && grant.count >= 1 &&
                     grant.count <= kGroup && granted_ - current_ < kRing;
   const std::uint32_t filled = sane ? early_.fill(grant) : EarlySent::kNonsense;
-  if (filled >= EarlySent::kNonsense) return nonsense;
+  if (filled >= EarlySent::kNonsense) return out_of_turn();
   const std::uint32_t sequence = granted_++;
   empty_[sequence % kGrants] = static_cast<std::uint8_t>((1u << grant.count) - 1);
   note_filled(sequence, filled);

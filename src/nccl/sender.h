@@ -1,6 +1,8 @@
 // The sending end of a connection: answers grants with data.
 #pragma once
 
+#include <cerrno>
+
 #include "nccl/comm.h"
 #include "nccl/early.h"
 
@@ -22,6 +24,7 @@ class Sender final : public Comm {
  private:
   Status on_immediate(std::uint32_t immediate, std::uint32_t bytes) override;
   Status on_written(std::uint64_t id) override;
+  Error out_of_turn() { return {EPROTO, link().peer_name() + " sent a grant out of turn"}; }
   /// The place of this tag in the oldest grant that has buffers left; kGroup when there is none.
   std::uint32_t find(int tag);
   std::uint64_t cut(std::uint64_t size, const GrantedBuffer& to);
