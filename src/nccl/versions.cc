@@ -69,8 +69,10 @@ Code get_properties(int device, P* to) {
 Code init_v10(Logger logger, ProfilerCallback) { return init(logger); }
 /// The context that v11 and v12 hand back to listen and connect carries the traffic class.
 Code init_v11(void** context, std::uint64_t, CommConfig* config, Logger logger, ProfilerCallback) {
+  *context = nullptr;
+  if (const Code code = init(logger); code != kSuccess) return code;
   *context = new CommConfig{config != nullptr ? config->traffic_class : kTrafficClassUndefined};
-  return init(logger);
+  return kSuccess;
 }
 Code finalize(void* context) {
   delete static_cast<CommConfig*>(context);
