@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "nccl/link.h"
 #include "nccl/thread.h"
@@ -45,8 +46,8 @@ Driver::~Driver() { --drivers_; }
 Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
   const Visit visit(mutex_, visitors_);
   if (entries > kEntries) return Error{ENOMEM, "a connection of that many queue pairs does not fit"};
-  auto queue =
-      std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.room >= entries; });
+  auto queue = std::find_if(queues_.begin(), queues_.end(),
+                            [&](const Queue& q) { return q.room >= entries && !q.failed; });
   if (queue == queues_.end()) {
     mrc_cq* cq = ::mrc_create_cq(context_, static_cast<int>(kEntries), nullptr, nullptr, 0);
     if (cq == nullptr) return Error{errno, std::string("no completion queue: ") + std::strerror(errno)};
@@ -59,8 +60,9 @@ Result<Driver::Place> Driver::enter(Link& link, std::uint32_t entries) {
   }
   queue->room -= entries;
   const std::uint64_t number = ++last_number_;
-  links_[number] = &link;
-  return Place{number, static_cast<std::size_t>(queue - queues_.begin()), queue->cq};
+  const Place place{number, static_cast<std::size_t>(queue - queues_.begin()), queue->cq};
+  links_[number] = {&link, place.queue};
+  return place;
 }
 
 void Driver::forget(const Place& place) {
@@ -189,9 +191,18 @@ bool Driver::poll(std::size_t queue) {
     ibv_wc& wc = done[static_cast<std::size_t>(i)];
     const std::uint64_t number = (wc.wr_id & ~Link::kReceiveId) >> kLinkShift;
     const auto link = links_.find(number);
-    if (link != links_.end()) link->second->hand_back(wc);
+    if (link != links_.end()) link->second.link->hand_back(wc);
   }
+  if (n < 0) give_up(queue, errno);
   return n > 0;
+}
+
+/// Nothing that its links wait for will come any more.
+void Driver::give_up(std::size_t queue, int error) {
+  if (std::exchange(queues_[queue].failed, true)) return;
+  for (const auto& [number, member] : links_) {
+    if (member.queue == queue) member.link->note_queue_failed(error);
+  }
 }
 
 }  // namespace mrc::nccl

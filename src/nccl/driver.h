@@ -69,6 +69,11 @@ class Driver {
   struct Queue {
     mrc_cq* cq;
     std::uint32_t room;
+    bool failed = false;
+  };
+  struct Member {
+    Link* link;
+    std::size_t queue;
   };
   void run();
   /// Posts all commands and polls one queue. An empty poll drives the whole device: polling all of them would
@@ -77,6 +82,7 @@ class Driver {
   bool post_commands();
   void hand_back_refused();
   bool poll(std::size_t queue);
+  void give_up(std::size_t queue, int error);
   void sleep(std::unique_lock<std::mutex>& lock);
   void wake();
   bool caller_is_torn() const;
@@ -88,7 +94,7 @@ class Driver {
   std::mutex mutex_;  // of everything below; the thread holds it during a turn
   std::condition_variable woken_;
   std::vector<Queue> queues_;
-  std::map<std::uint64_t, Link*> links_;
+  std::map<std::uint64_t, Member> links_;
   std::uint64_t last_number_ = 0;
   std::atomic<bool> wanted_{false}, asleep_{false}, stop_{false};
   ReadyList commanded_;           // links with commands that no turn has taken up; most turns find none

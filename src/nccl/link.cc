@@ -149,6 +149,8 @@ Result<int> Link::poll(std::span<ibv_wc> out) {
   }
   if (n == 0 && overrun_.load(std::memory_order_relaxed))
     return Error{EPROTO, peer_name_ + " sent more than was granted"};
+  if (const int error = queue_error_.load(std::memory_order_relaxed); n == 0 && error != 0)
+    return failed("lost " + peer_name_ + ": the completion queue on this side has failed", error);
   return static_cast<int>(n);
 }
 

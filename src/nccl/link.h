@@ -80,6 +80,7 @@ class Link : public ReadyList::Entry {
   /// What could not be posted fails, once the completions have been polled that say why.
   void hand_back_refused();
   void hand_back(ibv_wc& wc);
+  void note_queue_failed(int error) { queue_error_.store(error, std::memory_order_relaxed); }
 
   std::uint32_t qps() const { return static_cast<std::uint32_t>(qps_.size()); }
   const Device& device() const { return device_; }
@@ -110,6 +111,7 @@ class Link : public ReadyList::Entry {
   std::unique_ptr<Handoff<ibv_wc>> completions_;
   std::vector<ibv_wc> refused_;  // could not be posted; the driver's
   std::atomic<bool> overrun_{false};
+  std::atomic<int> queue_error_{0};
   std::atomic<std::uint32_t> unanswered_{0};
   std::vector<mrc_qp*> qps_;
   openmrc_params params_{};
