@@ -17,6 +17,8 @@ class CoreWait {
   CoreWait();
   /// Since it was made; 0 where the kernel does not say.
   double share() const;
+  /// Who waits so much of its time is late for everybody.
+  bool is_late() const { return share() > 0.25; }
 
  private:
   using Clock = std::chrono::steady_clock;

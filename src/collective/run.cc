@@ -11,7 +11,6 @@ namespace mrc::collective {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kLate = 0.25;  // of its time: who waits so much for a core is late for everybody
 
 /// One 8-byte word of every rank, added up everywhere: behind the areas' end, where no operation writes.
 class Agreement {
@@ -113,7 +112,7 @@ Result<std::uint32_t> give_more_chances(Mesh& mesh, Agreement& agreement, std::s
     if (row.wrong != 0)
       return Error{EIO, std::to_string(row.wrong) + " values were wrong when planes had another chance"};
   }
-  std::uint64_t late = cores.share() > kLate;
+  std::uint64_t late = cores.is_late();
   if (auto all = agreement.add_up(late); !all) return all.error();
   return static_cast<std::uint32_t>(late);
 }

@@ -17,6 +17,10 @@ namespace {
 constexpr int kFirstInherited = 3;  // SD_LISTEN_FDS_START
 constexpr int kBacklog = 4096;
 
+Error taken(const std::string& path) {
+  return {EADDRINUSE, "another mrcd listens at " + path + ": stop it, or say --socket"};
+}
+
 /// Held as long as mrcd lives: says, without asking anybody, whether a socket file is a dead one's.
 Status take_lock(const std::string& path) {
   const std::string name = path + ".lock";
@@ -25,7 +29,7 @@ Status take_lock(const std::string& path) {
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0)
     return Done{};  // never closed: the kernel frees it with the process
   ::close(fd);
-  return Error{EADDRINUSE, "another mrcd listens at " + path + ": stop it, or say --socket"};
+  return taken(path);
 }
 
 }  // namespace
@@ -43,7 +47,7 @@ Result<port::Fd> listen_at(const std::string& path, unsigned mode) {
   port::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return port::errno_error("open a local socket");
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&at->address), at->size) < 0)
-    return port::errno_error("listen at " + path);
+    return errno == EADDRINUSE ? taken(path) : port::errno_error("listen at " + path);
   if (file) ::chmod(path.c_str(), mode);
   if (::listen(fd.get(), kBacklog) < 0) return port::errno_error("listen at " + path);
   return fd;

@@ -19,6 +19,8 @@ namespace {
 
 using namespace mrc;
 
+constexpr int kUsageError = 2;
+
 struct Options {
   daemon::Settings settings;
   std::string devices;
@@ -180,7 +182,11 @@ int main(int argc, char** argv) {
   fabric->needs(host);
   host->needs(fabric);
   app.footer("Example: mrcd --foreground --socket /tmp/mrcd.sock --devices lo\n");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : kUsageError;
+  }
   o.has_devices = devices->count() > 0;
   if (const int failed = fill_defaults(o); failed != 0) return failed;
   return serve(std::move(o));

@@ -60,7 +60,8 @@ Status Seat::sit_down() {
   }
   return Error{EUSERS, "all " + std::to_string(seats) + " seats of UDP port " +
                            std::to_string(options_.udp_port) +
-                           " are taken: that many processes use MRC on this host"};
+                           " are taken: that many processes use MRC on this host. More can use "
+                           "another port (MRC_UDP_PORT), if their peers do so too"};
 }
 
 bool Seat::holds_endpoint(const SocketGroup& group, bool before) const {

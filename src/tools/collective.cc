@@ -33,6 +33,8 @@ int complain(const std::string& what) {
   return 1;
 }
 
+int refuse(const std::string& what) { return complain(what), kUsageError; }
+
 /// What mpirun, srun and their kin tell each process.
 int number_from(std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -81,7 +83,7 @@ std::string cannot_be(const collective::MeshOptions& mesh) {
 int run(Options o) {
   ::setenv("MRC_SPRAY_UNIT", std::to_string(o.spray_unit.value_or(kSprayUnit)).c_str(), o.spray_unit ? 1 : 0);
   const auto plan = make_plan(o);
-  if (!plan) return complain(plan.error().what);
+  if (!plan) return refuse(plan.error().what);
   CollectiveJob job{*plan, {}, o.json};
   job.mesh.tcp_port = o.port;
   job.mesh.device = o.device;
@@ -91,20 +93,20 @@ int run(Options o) {
   if (o.peers.empty()) {
     const bool launched = launch.happened() && o.ranks == 0;
     if (launch.of_several() && o.ranks != 0)
-      return complain(
-          "each of these processes would start --ranks more: the launcher says how many there are");
+      return refuse("each of these processes would start --ranks more: the launcher says how many there are");
     if (launched && launch.elsewhere_too())
-      return complain("these ranks are on several hosts: name the address of each, in order, with --peers");
+      return refuse("these ranks are on several hosts: name the address of each, in order, with --peers");
     const std::size_t here = launched ? static_cast<std::size_t>(launch.size) : o.ranks == 0 ? 2 : o.ranks;
     job.mesh.addresses.assign(here, "127.0.0.1");
     if (o.device.empty() && std::getenv("MRC_DEVICES") == nullptr) job.mesh.device = "lo/127.0.0.1";
-    if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return complain(wrong);
+    if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return refuse(wrong);
     if (!launched) return collective_on_this_host(job);
   }
   if (o.rank < 0) o.rank = launch.rank;
-  if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return complain(wrong);
+  if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return refuse(wrong);
   if (o.rank < 0 || static_cast<std::size_t>(o.rank) >= job.mesh.addresses.size()) {
-    return complain("which of the --peers is this? Say --rank N, counted from 0, or start it with mpirun");
+    return refuse("which of the --peers is this? Say --rank N, 0 to " +
+                  std::to_string(job.mesh.addresses.size() - 1) + ", or start it with mpirun");
   }
   job.mesh.rank = static_cast<std::uint32_t>(o.rank);
   const auto done = collective_rank(job);
@@ -116,7 +118,7 @@ int run(Options o) {
 Run collective(CLI::App& app) {
   auto o = std::make_shared<Options>();
   auto* ranks = app.add_option("--ranks", o->ranks, "so many processes on this host, over loopback (2)")
-                    ->check(CLI::Range(1u, kMostRanks));
+                    ->check(CLI::Range(1u, kMostRanksHere));
   auto* peers = app.add_option("--peers", o->peers, "addresses of all ranks, in order: one rank per host")
                     ->delimiter(',')
                     ->excludes(ranks);

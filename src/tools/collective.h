@@ -2,10 +2,12 @@
 #pragma once
 
 #include "collective/run.h"
+#include "port/steering.h"
 
 namespace mrc::tools {
 
 inline constexpr std::uint32_t kMostRanks = 64;
+inline constexpr std::uint32_t kMostRanksHere = port::Steering{}.seats;  // processes that share a UDP port
 inline constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 struct CollectiveJob {

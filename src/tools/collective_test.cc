@@ -67,7 +67,9 @@ void expect_refusal(const std::vector<std::string>& options, const std::string& 
 }
 
 TEST_F(Collective, NonsenseIsRefusedWithASentence) {
-  expect_refusal({"--peers", "10.0.0.1,10.0.0.2"}, "--rank N");
+  expect_refusal({"--peers", "10.0.0.1,10.0.0.2"}, "--rank N, 0 to 1");
+  expect_refusal({"--ranks", "33"}, "not in range 1 to 32");
+  EXPECT_EQ(run_mrc({"collective", "--sizes", "big"}).status, 2);
   expect_refusal({"--sizes", "2G"}, "at most 1 GiB");
   expect_refusal({"--sizes", "-5"}, "--sizes: '-5' is no size");
   expect_refusal({"--sizes", "8,big"}, "--sizes: 'big' is no size");

@@ -13,7 +13,10 @@ class App;
 
 namespace mrc::tools {
 
-/// What a parsed command does; returns the exit status: 0 done, 1 failed (with a sentence on stderr).
+inline constexpr int kUsageError = 2;
+
+/// What a parsed command does; returns the exit status: 0 done, 1 failed (with a sentence on stderr),
+/// kUsageError.
 using Run = std::function<int()>;
 
 // clang-format off

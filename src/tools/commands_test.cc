@@ -52,6 +52,11 @@ TEST(Commands, OptionsSayWhatTheyTakeInPlainWords) {
   EXPECT_NE(run_mrc({"lab", "up", "--help"}).out.find("planes, one NIC port each (1)"), std::string::npos);
 }
 
+TEST(Commands, HelpOfANounIsItsHelp) {
+  EXPECT_EQ(run_mrc({"help", "perf"}).out, run_mrc({"perf", "--help"}).out);
+  EXPECT_EQ(run_mrc({"help", "frobnicate"}).status, 2);
+}
+
 TEST(Commands, UnknownNounIsAUsageError) {
   const Outcome outcome = run_mrc({"frobnicate"});
   EXPECT_EQ(outcome.status, 2);

@@ -58,6 +58,7 @@ Run ctl(CLI::App& app) {
   auto runs = std::make_shared<std::vector<std::pair<CLI::App*, Run>>>();
   for (const Verb& verb : kVerbs) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
+    sub->fallthrough();  // --socket may stand behind the verb as well
     sub->add_flag("--json", options->json, "JSON instead of a table");
     runs->emplace_back(sub, verb.describe(*sub, options));
   }
@@ -66,7 +67,7 @@ Run ctl(CLI::App& app) {
     for (const auto& [sub, run] : *runs) {
       if (sub->parsed()) return run();
     }
-    return 2;
+    return kUsageError;
   };
 }
 

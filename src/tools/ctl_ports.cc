@@ -115,7 +115,8 @@ int list_ports(const CtlOptions& options, const PortOptions& o) {
 
 int set_port(const CtlOptions& options, const PortOptions& o) {
   const bool up = o.verb == "up";
-  if (o.port == 0) return ctl_fail({EINVAL, "which port? say `mrc ctl ports " + o.verb + " PORT`"});
+  if (o.port == 0)
+    return ctl_fail({EINVAL, "which port? say `mrc ctl ports " + o.verb + " PORT`"}), kUsageError;
   auto context = CtlContext::open(options, o.device, true);
   if (!context) return ctl_fail(context.error());
   mrc_ctl_port_attr attr{up ? MRC_CTL_PORT_ADMIN_ENABLED : MRC_CTL_PORT_ADMIN_DISABLED};

@@ -14,6 +14,7 @@
 
 #include "lib/device_settings.h"
 #include "tools/commands.h"
+#include "tools/interruption.h"
 #include "tools/size_option.h"
 #include "topo/spec.h"
 
@@ -35,10 +36,16 @@ int measure(const PerfOptions& o) {
   if (!result) return complain(result.error());
   const std::string text = o.json ? perf_json(o, *result) + "\n" : perf_table(o, *result);
   std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
   if (!result->lame_planes.empty())
     std::fprintf(stderr, "mrc perf: at the end some plane carried nothing: %s\n",
                  result->lame_planes.c_str());
-  return 0;
+  if (result->was_late)
+    std::fputs("mrc perf: this end had to wait for a core: other work on this machine made it slower\n",
+               stderr);
+  if (interruption() == 0) return 0;
+  std::fprintf(stderr, "mrc perf: interrupted; the figures are of %.1f s\n", result->elapsed);
+  return interrupted_status();
 }
 
 /// Both ends on this host: a child listens. It goes when we do.
@@ -49,6 +56,7 @@ int run_local(PerfOptions o) {
   if (child < 0) return complain({errno, "can't fork"});
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::signal(SIGINT, SIG_IGN);  // Ctrl-C is the other end's, which says when it is over
     const auto served = perf_serve(o);
     ::_exit(served ? 0 : complain(served.error()));
   }
@@ -61,6 +69,7 @@ int run_local(PerfOptions o) {
 int run_perf(const PerfOptions& o) {
   const int roles = !o.listen.empty() + !o.connect.empty() + o.local;
   if (roles != 1) return refuse("say one of --listen ADDRESS, --connect HOST and --local");
+  if (const auto read = lib::read_device_settings(); !read) return refuse(read.error().what.c_str());
   if (o.latency && o.size == 0) return refuse("a ping-pong needs at least one byte");
   if (o.rate != 0 && (o.latency || o.verify))
     return refuse("--rate is for writes in a stream: not with --latency or --verify");
@@ -80,7 +89,7 @@ Run perf(CLI::App& app) {
   app.add_option("--listen", o->listen, "be the side that is written to, at this address of this host");
   app.add_option("--connect", o->connect, "measure writes to the host that listens");
   app.add_flag("--local", o->local, "both ends on this host, over loopback");
-  app.add_option("--tcp-port", o->service, "where to meet (18515)");
+  app.add_option("--tcp-port", o->service, "where to meet (18515)")->check(CLI::Range(1, 65535));
   app.add_option(
       "--device", o->device,
       "interfaces to use, as in MRC_DEVICES: eth0/10.0.0.1,eth1/10.0.1.1 is two ports (mrcd's device, else "

@@ -41,6 +41,7 @@ struct PerfResult {
   std::uint64_t verified = 0;        // bytes compared
   std::uint32_t mtu = 0, depth = 0;  // as agreed, and as the memory allowed
   std::string lame_planes;           // how all stand, when one carries nothing at the end
+  bool was_late = false;             // it had to wait for a core so much that the figures are the machine's
 
   double gbps() const { return elapsed > 0 ? static_cast<double>(bytes) * 8e-9 / elapsed : 0; }
   double mops() const { return elapsed > 0 ? static_cast<double>(writes) * 1e-6 / elapsed : 0; }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/interruption.h"
+
 namespace mrc::tools {
 namespace {
 
@@ -48,9 +50,11 @@ void rest() {
   ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kTick, nullptr);
 }
 
-/// A quarter of the queue; but what is long takes its time, and a short run must see some of it done.
+/// A quarter of the queue; but what is long or has a rate takes its time, and a short run must see some of it
+/// done.
 std::uint32_t writes_per_completion(const PerfOptions& o) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+  if (o.rate != 0) return 1;
   const std::uint64_t most = kMostBytes / std::max<std::uint64_t>(o.size, 1);
   return std::max(1u, static_cast<std::uint32_t>(std::min<std::uint64_t>(o.depth / 4, most)));
 }
@@ -135,7 +139,7 @@ Error Flood::nothing_moves() const {
 }
 
 Status Flood::run(PerfResult& r) {
-  const Time end = start_ + Duration(static_cast<std::int64_t>(o_.seconds * 1e9));
+  Time end = start_ + Duration(static_cast<std::int64_t>(o_.seconds * 1e9));
   Completions wcs;
   Ticker ticker(o_);
   Time last = start_;  // when a write was done,
@@ -149,6 +153,7 @@ Status Flood::run(PerfResult& r) {
     }
     const Time now = steady_now();
     if (n > 0) longest = std::max(longest, now - std::exchange(last, now));
+    if (interruption() != 0) end = std::min(end, now);
     if (now >= end) {
       if (!stop_) r.elapsed = in_seconds(now - start_), r.bytes = r.writes * o_.size, stop_ = true;
       if (now >= end + 10s && now - last > std::max<Duration>(10s, 2 * longest)) return nothing_moves();

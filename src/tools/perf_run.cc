@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "collective/core_wait.h"
 #include "lib/progress.h"
+#include "tools/interruption.h"
 #include "tools/perf_flood.h"
 
 namespace mrc::tools {
@@ -25,26 +27,48 @@ double cpu_seconds() {
   };
   return s(u.ru_utime) + s(u.ru_stime);
 }
-/// The address by which this host reaches another: where the device must be.
-Result<std::string> address_toward(const std::string& host, const std::string& service) {
+struct SocketName {
+  sockaddr_storage at{};
+  socklen_t size = sizeof at;
+
+  sockaddr* any() { return reinterpret_cast<sockaddr*>(&at); }
+  Result<std::string> address() {
+    char text[NI_MAXHOST];
+    const int error = ::getnameinfo(any(), size, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+    return error == 0 ? Result<std::string>(text) : Error{EHOSTUNREACH, ::gai_strerror(error)};
+  }
+};
+
+Result<SocketName> look_up(const std::string& host, const std::string& service) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_DGRAM;
   if (const int error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found); error != 0) {
     return Error{EHOSTUNREACH, host + ": " + ::gai_strerror(error)};
   }
-  const int fd = ::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  sockaddr_storage here{};
-  socklen_t size = sizeof here;
-  const bool ok = ::connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
-                  ::getsockname(fd, reinterpret_cast<sockaddr*>(&here), &size) == 0;
+  SocketName name;
+  name.size = found->ai_addrlen;
+  std::memcpy(&name.at, found->ai_addr, found->ai_addrlen);
   ::freeaddrinfo(found);
+  return name;
+}
+
+/// The address by which this host reaches another: where the device must be.
+Result<std::string> address_toward(const std::string& host, const std::string& service) {
+  auto there = look_up(host, service);
+  if (!there) return there.error();
+  const int fd = ::socket(there->at.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  SocketName here;
+  const bool ok =
+      ::connect(fd, there->any(), there->size) == 0 && ::getsockname(fd, here.any(), &here.size) == 0;
   ::close(fd);
-  char text[NI_MAXHOST];
-  if (!ok || ::getnameinfo(reinterpret_cast<sockaddr*>(&here), size, text, sizeof text, nullptr, 0,
-                           NI_NUMERICHOST) != 0) {
-    return Error{ENETUNREACH, "no route to " + host};
-  }
-  return std::string(text);
+  return ok ? here.address() : Error{ENETUNREACH, "no route to " + host};
+}
+
+/// Of this host, whatever it is called.
+Result<std::string> address_of(const std::string& host, const std::string& service) {
+  auto name = look_up(host, service);
+  if (!name) return name.error();
+  return name->address();
 }
 
 /// Waits for the peer's number in our slot. A write's last byte is placed when the whole packet is.
@@ -82,7 +106,7 @@ Status ping(PerfSide& side, PerfResult& r) {
   const Time start = steady_now(), end = time_after(o.seconds);
   std::uint8_t* last = side.slot(0, 1 % o.depth) + o.size - 1;
   std::uint8_t number = 0;
-  for (Time now = start; now < end; ++r.writes) {
+  for (Time now = start; now < end && interruption() == 0; ++r.writes) {
     number = static_cast<std::uint8_t>(number % 200 + 1);
     *last = number;
     if (auto posted = post_number(side); !posted) return posted;
@@ -163,7 +187,8 @@ Status verified_rounds(PerfSide& side, PerfResult& r) {
     r.elapsed += in_seconds(steady_now() - start);
     r.writes += std::uint64_t{o.qps} * o.depth;
     r.bytes = r.writes * o.size;
-    const double more[] = {steady_now() < end ? static_cast<double>(round) : -static_cast<double>(round)};
+    const bool last = steady_now() >= end || interruption() != 0;
+    const double more[] = {last ? -static_cast<double>(round) : static_cast<double>(round)};
     double answer[1] = {};
     if (auto told = side.exchange(more, answer); !told) return told;  // "look now"
     if (auto told = side.exchange(more, answer); !told) return told;  // how many were wrong
@@ -200,11 +225,13 @@ Status post_first_receives(PerfSide& side) {
 }  // namespace
 
 Status perf_serve(const PerfOptions& options) {
-  auto side = PerfSide::open(options, options.listen);
+  const auto here = address_of(options.listen, options.service);
+  if (!here) return here.error();
+  auto side = PerfSide::open(options, *here);
   if (!side) return side.error();
   if (auto posted = post_first_receives(**side); !posted) return posted;
   openmrc_listener* listener = nullptr;
-  if (openmrc_listen(options.listen.c_str(), options.service.c_str(), &listener) != 0)
+  if (openmrc_listen(here->c_str(), options.service.c_str(), &listener) != 0)
     return Error{EADDRINUSE, openmrc_error()};
   const Status accepted = (*side)->accept(listener);
   openmrc_destroy_listener(listener);
@@ -237,11 +264,15 @@ Result<PerfResult> perf_measure(const PerfOptions& options) {
   r.depth = (*side)->options().depth;
   const Time start = steady_now();
   const double cpu = cpu_seconds();
+  const collective::CoreWait cores;
+  heed_interruption();
   const Status done = options.latency  ? ping(**side, r)
                       : options.verify ? verified_rounds(**side, r)
                                        : flood(**side, r);
+  if (interruption() == 0) leave_interruption();
   if (!done) return done.error();
   r.cpu_percent = (cpu_seconds() - cpu) / in_seconds(steady_now() - start) * 100;
+  r.was_late = cores.is_late();
   r.counters = (*side)->counters();
   r.lame_planes = (*side)->lame_planes();
   double theirs[5] = {};

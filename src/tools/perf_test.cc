@@ -84,6 +84,11 @@ TEST_F(Perf, ARateIsNotExceeded) {
   EXPECT_LE(figure.value("gbps", 1.0), 0.0102);  // and the first write, which is due at once
 }
 
+TEST_F(Perf, FewWritesAtARateAreAFigureToo) {
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18818", "--seconds", "0.1", "--rate", "20M"});
+  EXPECT_EQ(o.status, 0) << o.err;
+}
+
 TEST_F(Perf, NothingDoneIsNoFigure) {
   const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18813", "--seconds", "0.01", "--size", "128M",
                              "--depth", "1", "--json"});
@@ -132,6 +137,10 @@ TEST_F(Perf, NonsenseIsRefusedWithASentence) {
     EXPECT_EQ(ping.status, 2) << option;
     EXPECT_NE(ping.err.find("--latency is one write at a time"), std::string::npos) << ping.err;
   }
+  EXPECT_EQ(run_mrc({"perf", "--local", "--tcp-port", "65536"}).status, 2);
+  ::setenv("MRC_ICRC", "yes", 1);
+  EXPECT_NE(run_mrc({"perf", "--local"}).err.find("MRC_ICRC=yes is not a number"), std::string::npos);
+  ::unsetenv("MRC_ICRC");
   const Outcome o = run_mrc({"perf", "--listen", "192.0.2.1"});
   EXPECT_EQ(o.status, 1);
   EXPECT_NE(o.err.find("no interface of this host has the address 192.0.2.1"), std::string::npos) << o.err;

@@ -14,8 +14,6 @@
 namespace mrc::tools {
 namespace {
 
-constexpr int kUsageError = 2;
-
 struct Described {
   CLI::App* app;
   Run run;
@@ -69,6 +67,10 @@ int run_command(int argc, const char* const* argv) {
   if (argc == 1 || (argc == 2 && std::string_view(argv[1]) == "help")) {
     std::fputs(mrc.help().c_str(), stdout);
     return 0;
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "help" && !is_unknown(argv[2])) {
+    const char* const asked[] = {argv[0], argv[2], "--help"};
+    return run_command(3, asked);
   }
   if (is_unknown(argv[1])) {
     std::fprintf(stderr, "mrc: there is no '%s'; `mrc --help` lists what there is\n", argv[1]);

@@ -68,8 +68,6 @@ Result<std::unique_ptr<view::Source>> make_source(WebOptions& o) {
   if (!o.recording.empty()) return as_source(view::RecordingSource::open(o.recording));
   if (!o.lab.empty()) return as_source(view::LabSource::attach(o.lab, kLabFrameEvery));
   if (o.node) return open_node(o);
-  if (o.scenario.empty())
-    return Error{EINVAL, "nothing to show: name a scenario, --lab NAME, --node or --trace FILE"};
   if (!o.pace.empty()) {
     const auto pace = topo::parse_delay(o.pace);
     if (!pace) return pace.error();
@@ -81,6 +79,8 @@ Result<std::unique_ptr<view::Source>> make_source(WebOptions& o) {
 }
 
 int serve(WebOptions& o) {
+  if (o.scenario.empty() && o.recording.empty() && o.lab.empty() && !o.node)
+    return fail("nothing to show: name a scenario, --lab NAME, --node or --trace FILE"), kUsageError;
   if (web::assets().empty()) std::fprintf(stderr, "mrc web: %s\n", std::string(web::why_not_built()).c_str());
   auto source = make_source(o);
   if (!source) return fail(source.error().what);

@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 BIN = os.environ["MRC_BIN_DIR"]
@@ -57,6 +58,26 @@ class Interrupted(unittest.TestCase):
         self.assertIn("1 of 3 points ended", err)
         self.assertIn("iterations 1000001:  interrupted", out)
         self.assertEqual(len((self.here / "t.csv").read_text().splitlines()), 4)
+
+    def interrupted_measurement(self, after, more):
+        run = subprocess.Popen([f"{BIN}/mrc", "perf", "--local", "--tcp-port", "18818", "--seconds", "3600", "--json", *more],
+                               env={**os.environ, "MRC_UDP_PORT": "14818"}, text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(run.kill)
+        time.sleep(after)
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, -signal.SIGINT, err)
+        return out, err
+
+    def test_a_measurement_says_what_it_has(self):
+        for more in ([], ["--latency", "--size", "8"], ["--verify"], ["--rate", "20M"]):
+            for after in (0.7, 4, 20):  # until it has met the other end, and measures
+                out, err = self.interrupted_measurement(after, more)
+                if out:
+                    break
+            self.assertIn("interrupted; the figures are of", err)
+            self.assertGreater(json.loads(out)["mops"], 0, more)
 
     def test_who_waits_for_the_other_end_says_so_and_ends_at_once(self):
         for role, words in (("--connect", "waiting up to 86400 s"), ("--listen", "listening at")):

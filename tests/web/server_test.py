@@ -147,13 +147,13 @@ class OnALab(unittest.TestCase):
 
 
 class BadStart(unittest.TestCase):
-    def refused(self, *words):
+    def refused(self, *words, status=1):
         done = subprocess.run([MRC, "web", *map(str, words)], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 1, words)
+        self.assertEqual(done.returncode, status, words)
         return done.stderr
 
     def test_says_what_is_wrong(self):
-        self.assertIn("nothing to show", self.refused())
+        self.assertIn("nothing to show", self.refused(status=2))
         self.assertIn("nowhere.toml", self.refused("nowhere.toml"))
         self.assertIn("no recording", self.refused("--trace", SCENARIO))
         self.assertIn("127.0.0.1", self.refused(SCENARIO, "--listen", "example"))
