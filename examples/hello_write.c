@@ -40,6 +40,7 @@ static struct ibv_context* open_first_device(void) {
 
 int main(int argc, char** argv) {
   static char memory[64];
+  if (argc == 2 || argc > 3) return fprintf(stderr, "usage: hello_write [HOST PORT]\n"), 2;
   struct ibv_context* verbs = open_first_device();
   struct mrc_context* mrc = need(mrc_create_context(verbs, NULL), "context");
   struct ibv_pd* pd = need(ibv_alloc_pd(verbs), "protection domain");

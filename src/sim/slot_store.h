@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <mutex>
 #include <type_traits>
 #include <vector>
@@ -59,7 +60,7 @@ class SlotStore {
     MRC_CHECK(used_chunks_ < kMaxChunks);
     constexpr std::size_t kBytes = sizeof(Slot) << kChunkBits;
     void* memory = std::aligned_alloc(kBytes % kHugePage == 0 ? kHugePage : alignof(Slot), kBytes);
-    MRC_CHECK(memory != nullptr);
+    if (memory == nullptr) throw std::bad_alloc();
     madvise(memory, kBytes, MADV_HUGEPAGE);  // a wish: without it everything works, slower
     chunks_[used_chunks_].reset(static_cast<Slot*>(memory));
     const std::uint32_t first = used_chunks_++ << kChunkBits;

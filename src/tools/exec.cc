@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "lib/discovery.h"
 #include "tools/commands.h"
 
 namespace mrc::tools {
@@ -41,6 +42,16 @@ void set_if_given(const char* variable, const std::string& value) {
   if (!value.empty()) setenv(variable, value.c_str(), 1);
 }
 
+/// The program would find an empty list without a word; of what is wrong the library tells.
+void tell_of_no_device() {
+  const auto devices = lib::discover();
+  if (devices && devices->empty())
+    std::fputs(
+        "mrc exec: there is no soft device: no interface that is up has an address, or MRC_DEVICES is "
+        "empty; name one with -d\n",
+        stderr);
+}
+
 int become(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -65,6 +76,7 @@ int run(const Options& options) {
   set_if_given("MRC_DEVICES", options.devices);
   set_if_given("MRC_SPRAY_UNIT", options.spray_unit);
   set_if_given("MRC_UDP_PORT", options.udp_port);
+  tell_of_no_device();
   return become(options.command);
 }
 

@@ -232,7 +232,7 @@ Status perf_serve(const PerfOptions& options) {
   if (auto posted = post_first_receives(**side); !posted) return posted;
   openmrc_listener* listener = nullptr;
   if (openmrc_listen(here->c_str(), options.service.c_str(), &listener) != 0)
-    return Error{EADDRINUSE, openmrc_error()};
+    return Error{EADDRINUSE, std::string(openmrc_error()) + " (--tcp-port names another, at both ends)"};
   const Status accepted = (*side)->accept(listener);
   openmrc_destroy_listener(listener);
   if (!accepted) return accepted;

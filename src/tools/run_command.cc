@@ -5,6 +5,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,10 @@ int run_parsed(const std::vector<Described>& nouns) {
     if (!noun.app->parsed()) continue;
     try {
       return noun.run();
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "mrc %s: there is not enough memory for this: ask for something smaller\n",
+                   noun.app->get_name().c_str());
+      return 1;
     } catch (const std::exception& e) {
       std::fprintf(stderr, "mrc %s: %s\n", noun.app->get_name().c_str(), e.what());
       return 1;

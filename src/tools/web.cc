@@ -93,7 +93,7 @@ int serve(WebOptions& o) {
     o.app.on_frame = [&](const std::string& frame) { recorder->add(frame); };
   }
   const auto app = web::App::start(**source, o.app);
-  if (!app) return fail(app.error().what);
+  if (!app) return fail(app.error().what + (app.error().code == EADDRINUSE ? " (--port names another)" : ""));
   const view::Fabric& shown = (*source)->fabric();
   JsonWriter told;
   told.begin_object().field("url", (*app)->url()).field("source", shown.source).field("name", shown.name);

@@ -55,6 +55,23 @@ class Refusals(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("MRC_DEVICES=eth0", done.stderr)
 
+    def test_a_program_is_told_of_no_device_too(self):
+        done = subprocess.run(["mrc", "exec", "--", "true"], env={**ENV, "MRC_DEVICES": ""}, capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("there is no soft device", done.stderr)
+
+    def test_the_daemon_refuses_likewise(self):
+        for words in (["--frobnicate"], ["--map", "x.toml"]):
+            done = subprocess.run(["mrcd", *words], env=ENV, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_too_little_memory_is_said(self):
+        done = subprocess.run(["bash", "-c", "ulimit -v 300000; mrc sim --pattern permutation --planes 8 --t0 64 --t1 64 --hosts-per-t0 64"],
+                              env=ENV, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("not enough memory", done.stderr)
+
 
 class FullDisk(unittest.TestCase):
     def test_what_standard_output_lost_is_no_success(self):
@@ -92,7 +109,8 @@ class Help(unittest.TestCase):
 
     def test_nonsense_is_wrong_usage(self):
         for words in (["frobnicate"], ["lab", "frobnicate"], ["version", "--frobnicate"], ["topo"], ["perf"], ["perf", "--size", "x"],
-                      ["exec", "--udp-port", "70000", "--", "true"], ["exec", "--spray-unit", "65", "--", "true"]):
+                      ["exec", "--udp-port", "70000", "--", "true"], ["exec", "--spray-unit", "65", "--", "true"],
+                      ["collective", "--sizes", "x"], ["web"], ["ctl", "ports", "down"], ["perf", "--local", "--tcp-port", "x"]):
             with self.subTest(" ".join(words)):
                 done = subprocess.run(["mrc", *words], env=ENV, capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 2)
