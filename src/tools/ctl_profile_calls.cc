@@ -42,12 +42,24 @@ int to_offline(mrc_context* context, EvSpec& spec) {
   return mrc_ctl_modify_ev_profile(context, spec.id, &attr, mask);
 }
 
+/// An error names the EV: its number comes back where their count was.
+Status write_evs(mrc_context* context, EvSpec& spec) {
+  if (spec.evs.empty()) return Done{};
+  mrc_ctl_ev_profile_attr attr{};
+  attr.ev_op = {MRC_CTL_EV_OP_REPLACE_EV, spec.evs.data(), static_cast<int>(spec.evs.size())};
+  if (mrc_ctl_modify_ev_profile(context, spec.id, &attr, MRC_CTL_EV_PROFILE_EV_OP) == 0) return Done{};
+  const auto at = static_cast<std::size_t>(attr.ev_op.entry_count);
+  if (errno != EINVAL || at >= spec.evs.size())
+    return ctl_error("make EV profile " + std::to_string(spec.id), errno);
+  return Error{EINVAL, "ev." + std::to_string(spec.id) + ": evs[" + std::to_string(at) +
+                           "] is refused: has the device a port " + std::to_string(spec.evs[at].ev_new.port) +
+                           " (`mrc ctl ports`), and the format as many bits?"};
+}
+
 Status make_ev(mrc_context* context, EvSpec spec) {
   int failed = to_offline(context, spec);
-  if (failed == 0 && !spec.evs.empty()) {
-    mrc_ctl_ev_profile_attr attr{};
-    attr.ev_op = {MRC_CTL_EV_OP_REPLACE_EV, spec.evs.data(), static_cast<int>(spec.evs.size())};
-    failed = mrc_ctl_modify_ev_profile(context, spec.id, &attr, MRC_CTL_EV_PROFILE_EV_OP);
+  if (failed == 0) {
+    if (auto written = write_evs(context, spec); !written) return written;
   }
   if (failed == 0) {
     mrc_ctl_ev_profile_attr attr{};

@@ -130,8 +130,10 @@ EvSpec read_evs(std::uint64_t id, const std::string& name, Table table) {
   spec.count = static_cast<std::uint32_t>(spec.evs.size());
   table.number("count", spec.count);
   if (!spec.evs.empty() && spec.count != spec.evs.size()) table.complain("count", "is not the number of evs");
-  if (spec.count == 0) table.complain("count", "must be there: how many EVs");
   table.finish();
+  if (spec.mode == MRC_CTL_EV_MODE_EXP && spec.evs.empty())
+    table.complain("evs", "must be there: an explicit profile lists its EVs");
+  if (spec.count == 0) table.complain("count", "must be there: how many EVs");
   return spec;
 }
 

@@ -210,6 +210,10 @@ class Node(NodeCase):
         bad = self.folder / "bad.toml"
         bad.write_text('[ev.1]\nmode = "wild"\ncount = 1\n')
         self.assertIn("ev.1: mode must be auto, explicit or generated", self.ctl("profiles", "create", str(bad), wrong=True))
+        bad.write_text('[ev.1]\nmode = "explicit"\nfoo = 13\n')
+        self.assertIn("ev.1: there is no key 'foo'", self.ctl("profiles", "create", str(bad), wrong=True))
+        bad.write_text('[ev.1]\nmode = "explicit"\n')
+        self.assertIn("ev.1: evs must be there", self.ctl("profiles", "create", str(bad), wrong=True))
         bad.write_text("")
         for nothing in (bad, self.folder):
             self.assertIn("holds no profile", self.ctl("profiles", "create", str(nothing), wrong=True))
@@ -222,7 +226,7 @@ class Node(NodeCase):
         self.assertIn("cc profile 3 is there already", self.ctl("profiles", "create", str(path), wrong=True))
         self.assertEqual(set(self.profiles()), {("cc", 3)})
         path.write_text(PROFILES.replace("[cc.3]", "[cc.4]").replace("port = 1 }]", "port = 9 }]"))  # the last EV's
-        self.assertIn("EV profile 1", self.ctl("profiles", "create", str(path), wrong=True))
+        self.assertRegex(self.ctl("profiles", "create", str(path), wrong=True), r"ev\.1: evs\[\d+\] is refused: has the device a port 9")
         self.assertEqual(set(self.profiles()), {("cc", 3)})
 
     def test_a_device_or_port_that_is_not_there(self):
