@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "map/this_node.h"
 #include "topo/spec.h"
 
 namespace mrc::daemon {
@@ -29,6 +30,7 @@ Result<std::unique_ptr<Mapping>> Mapping::open(const std::string& fabric, const 
   if (!node || node->tier != topo::Tier::host)
     return Error{EINVAL, "there is no host '" + host + "' in " + fabric + "; hosts are h0, h1, ..."};
   std::unique_ptr<Mapping> made(new Mapping(std::move(*topo), map::HostId(node->index)));
+  if (auto here = map::check_this_node(made->topo_, made->host_); !here) return here.error();
   auto mapper = map::Mapper::open(made->topo_, made->host_, {});
   if (!mapper) return mapper.error();
   made->mapper_ = std::move(*mapper);

@@ -37,7 +37,8 @@ void Agent::handle_reply(Time arrived, const ProbeName& name, std::uint32_t sequ
 }
 
 void Agent::advance(Time now) {
-  for (auto& [name, target] : targets_) target.tally.advance(now, timeout(name), settings_);
+  for (auto& [name, target] : targets_) target.tally.advance(now, timeout(name));
+  for (auto& [name, target] : targets_) target.tally.judge(settings_, usual_loss(name, target));
   note_changes(now);
   ask_below(now);
   start_looks(now);
@@ -89,13 +90,61 @@ bool Agent::explained_below(const ProbeName& name, const Target& target) const {
          explained_below(at->first, at->second);
 }
 
-/// While all is well a T1's answers speak for the T0 as well, which is asked seldom; now at once.
+/// What the host's own link loses at most: whatever crosses it speaks for it, as the T0 itself is asked
+/// seldom. Not the one in question, and nobody who is dead for reasons of its own.
+double Agent::loss_to_t0(Plane plane, const Target& in_question) const {
+  Fates all;
+  for (const auto& [name, target] : targets_) {
+    if (name.shape != Shape::round_trip || name.plane != plane || &target == &in_question) continue;
+    if (target.tally.condition() != Condition::dead) all += target.tally.fates();
+  }
+  return all.cautious_loss();
+}
+
+/// Before it fell silent.
+double Agent::loss_to_t0_before(Plane plane) const {
+  Fates all;
+  for (const auto& [name, target] : targets_) {
+    if (name.shape == Shape::round_trip && name.plane == plane) all += target.tally.fates_before();
+  }
+  return all.cautious_loss();
+}
+
+/// What this probe may lose without being dead: as much as it did before, as what lies before it does, and,
+/// of a close look, which is new, as the one that it looks at.
+double Agent::usual_loss(const ProbeName& name, const Target& target) const {
+  if (target.tally.run() < settings_.dead_after) return 0;  // nobody will ask
+  if (name.shape == Shape::round_trip && name.tier == topo::Tier::t0) return loss_to_t0_before(name.plane);
+  double loss = target.regular ? target.tally.fates_before().cautious_loss() : 0;
+  for (auto at = lower(name); at != targets_.end(); at = lower(at->first)) {
+    const Tally& tally = at->second.tally;
+    if (tally.condition() == Condition::dead) continue;  // and so is all behind it
+    const bool t0 = at->first.tier == topo::Tier::t0;
+    loss = std::max(loss, t0 ? loss_to_t0(name.plane, target) : tally.fates().cautious_loss());
+  }
+  if (target.regular) return loss;
+  const auto suspect = targets_.find(target.suspect);
+  const bool alive = suspect != targets_.end() && suspect->second.tally.condition() != Condition::dead;
+  return alive ? std::max(loss, suspect->second.tally.fates().cautious_loss()) : loss;
+}
+
+/// So many answers that "no loss here" means something.
+bool Agent::clean(const Tally& t) const {
+  return t.condition() == Condition::good && t.good_run() >= settings_.clean_after &&
+         t.loss() < settings_.clean_at;
+}
+
+/// While all is well a T1's answers speak for the T0 as well, which is asked seldom; now at once, and where
+/// something is lossy until its word counts.
 void Agent::ask_below(Time now) {
   for (const auto& [name, target] : targets_) {
-    if (!target.regular || target.tally.run() == 0) continue;
+    const bool lossy = target.said == Condition::lossy;
+    if (!target.regular || (target.tally.run() == 0 && !lossy)) continue;
     for (auto at = lower(name); at != targets_.end(); at = lower(at->first)) {
       Target& t = targets_.find(at->first)->second;
-      if (t.said == Condition::dead || t.tally.answered_at() >= target.tally.lost_since()) continue;
+      const bool counts = !lossy || t.said == Condition::lossy || clean(t.tally);
+      if (t.said == Condition::dead || (counts && t.tally.answered_at() >= target.tally.lost_since()))
+        continue;
       t.fast_until = now + settings_.look;
       t.due = std::min(t.due, now);
     }
@@ -203,8 +252,7 @@ std::vector<Observation> Agent::observations() const {
     o.condition = t.condition();
     o.answered_at = t.answered_at();
     o.lost_since = t.lost_since();
-    o.clean = t.condition() == Condition::good && t.good_run() >= settings_.clean_after &&
-              t.loss() < settings_.clean_at;
+    o.clean = clean(t);
     o.window = t.window();
     o.lost = t.lost();
     o.rtt = t.rtt();

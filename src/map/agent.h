@@ -67,6 +67,10 @@ class Agent {
   }
   Targets::const_iterator lower(const ProbeName& name) const;
   bool explained_below(const ProbeName& name, const Target& target) const;
+  double loss_to_t0(Plane plane, const Target& in_question) const;
+  double loss_to_t0_before(Plane plane) const;
+  double usual_loss(const ProbeName& name, const Target& target) const;
+  bool clean(const Tally& t) const;
   void ask_below(Time now);
   Duration usual_period(const ProbeName& name) const;
   bool works(const ProbeName& name) const;

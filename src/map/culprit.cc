@@ -17,7 +17,8 @@ struct Seen {
   const Observation* o = nullptr;
   std::vector<Hop> hops;
   std::vector<Node> switches;
-  double expected = 0;     // loss that culprits found so far account for
+  double expected = 0;     // loss that culprits found so far account for,
+  double variance = 0;     // and how well that is known: it is measured itself
   bool explained = false;  // nothing left to find on it
 };
 
@@ -36,7 +37,7 @@ class Search {
   void run(std::vector<Culprit>& out) {
     while (const auto best = find_best()) {
       out.push_back(finish(*best));
-      explain(out.back());
+      explain(out.back(), best->window);
     }
   }
 
@@ -61,9 +62,10 @@ class Search {
   }
   /// More lost than what is found already accounts for, and not by chance.
   bool unexplained(const Seen& s) const {
-    constexpr double kDeviations = 4;  // of a count whose expectation is itself a measurement
+    constexpr double kDeviations = 4;
     const double n = s.o->window, p = s.expected;
-    return rest(s) >= lossy_at_ && s.o->lost >= n * p + kDeviations * std::sqrt(n * p * (1 - p));
+    const double deviation = std::sqrt(n * p * (1 - p) + n * n * s.variance);
+    return rest(s) >= lossy_at_ && s.o->lost >= n * p + kDeviations * deviation;
   }
   /// An answer proves innocence from the time on when its probe left.
   template <class Good, class Key>
@@ -120,7 +122,7 @@ class Search {
     Culprit c = best.culprit;
     c.fault = fault_;
     c.loss = fault_ == Fault::dead || best.window == 0 ? 1 : best.lost / best.window;
-    if (c.what != What::link) return c;
+    if (c.what == What::node) return c.settled = fault_ == Fault::dead || !could_change(c, best.since), c;
     const Hop up = c.hop, down{c.hop.link, topo::Direction::down};
     c.settled = !could_change(c, best.since);
     if (guilty(up, best.since) != guilty(down, best.since)) {
@@ -138,7 +140,7 @@ class Search {
   }
   bool could_change(const Culprit& c, Time since) const {
     const Node upper = topo_.ends(c.hop.link).upper.node;
-    const bool doubt_switch = guilty(upper, since);
+    const bool doubt_switch = c.what != What::node && guilty(upper, since);
     return std::any_of(seen_.begin(), seen_.end(), [&](const Seen& s) {
       if (!has_no_word(s, since)) return false;
       const bool crosses = touches(topo_, c, s.hops);
@@ -147,10 +149,11 @@ class Search {
     });
   }
 
-  void explain(const Culprit& c) {
+  void explain(const Culprit& c, double window) {
     for (Seen& s : seen_) {
       if (!touches(topo_, c, s.hops)) continue;
       s.expected = 1 - (1 - s.expected) * (1 - c.loss);
+      if (window > 0) s.variance += c.loss * (1 - c.loss) / window;
       s.explained |= s.o->condition >= Condition::lossy && (fault_ == Fault::dead || !unexplained(s));
     }
     // Found once is found: it is no candidate again, and the search ends.

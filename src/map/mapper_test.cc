@@ -110,6 +110,46 @@ TEST_P(Lossy, AGrayDirectionIsNamed) {
   }
 }
 
+/// What is wrong from the beginning has no better days to be compared with: a way that loses most of its
+/// probes has not died behind the link that loses them.
+TEST_P(EachFabric, AHeavyLossFromTheBeginningAccusesNobodyElse) {
+  for (const char* link : {"h0-p0.t0.0", "p0.t0.0-p0.t1.1"}) {
+    for (const double share : {0.3, 0.5, 0.7}) {
+      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        World w(GetParam()(), {}, seed);
+        w.set(link, share);
+        w.run(2s);
+        for (const Event& e : w.survey.history()) {
+          EXPECT_NE(e.culprit.what, What::node) << link << ' ' << share << ' ' << name(w.topo, e.culprit);
+          EXPECT_EQ(w.topo.name(e.culprit.hop.link), link) << share << ' ' << name(w.topo, e.culprit);
+        }
+        EXPECT_FALSE(w.survey.findings().empty()) << link << ' ' << share;
+      }
+    }
+  }
+}
+
+/// At no time does a link lose more than it may with neither a finding nor a suspect.
+TEST(Mapper, WhatLosesIsASuspectUntilItIsFound) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    World w(two_tiers(), {}, seed);
+    w.set("h0-p0.t0.0", 0.05);
+    bool suspected = false;
+    for (int step = 0; step < 200 && w.named().empty(); ++step) {
+      w.run(20ms);
+      const auto links = w.survey.links();
+      const bool loses = std::any_of(links.begin(), links.end(),
+                                     [&](const LinkReport& l) { return l.loss >= w.settings.lossy_at; });
+      EXPECT_TRUE(!loses || !w.named().empty() || !w.survey.suspects().empty());
+      suspected |= !w.survey.suspects().empty();
+    }
+    EXPECT_TRUE(suspected);
+    w.run(1s);
+    EXPECT_EQ(w.named(), Names{"h0-p0.t0.0"});
+    EXPECT_EQ(w.survey.suspects(), std::vector<Culprit>{});
+  }
+}
+
 TEST(Mapper, TwoFaultsAtATimeAreBothNamed) {
   const std::pair<const char*, const char*> pairs[] = {{"p0.t0.0-p0.t1.0", "p0.t0.1-p0.t1.2"},
                                                        {"p0.t0.0-p0.t1.0", "p0.t0.0-p0.t1.1"},

@@ -86,13 +86,13 @@ bool Survey::clear_old(Time now, const std::vector<Culprit>& named) {
 }
 
 bool Survey::advance(Time now) {
-  const std::vector<Culprit> named = judge(now);
+  named_ = judge(now);
   std::erase_if(waiting_, [&](const auto& w) {
-    return std::none_of(named.begin(), named.end(), [&](const Culprit& c) { return thing(c) == w.first; });
+    return std::none_of(named_.begin(), named_.end(), [&](const Culprit& c) { return thing(c) == w.first; });
   });
   bool changed = false;
-  for (const Culprit& c : named) changed |= take(now, c);
-  return clear_old(now, named) || changed;
+  for (const Culprit& c : named_) changed |= take(now, c);
+  return clear_old(now, named_) || changed;
 }
 
 void Survey::record(Time now, EventKind kind, const Culprit& c) {
@@ -102,6 +102,42 @@ void Survey::record(Time now, EventKind kind, const Culprit& c) {
 }
 
 std::vector<LinkReport> Survey::links() const {
+  return links_by([](HostId, const ProbeName&) { return true; });
+}
+
+/// Does the way of this probe cross any of them? Then its loss is theirs, as far as anybody can tell.
+bool Survey::meets(HostId host, const ProbeName& name, const std::vector<Culprit>& known) const {
+  const auto way = itinerary(topo_, host, name);
+  if (!way) return false;
+  const auto crossed = hops(topo_, *way);
+  return std::any_of(known.begin(), known.end(),
+                     [&](const Culprit& c) { return touches(topo_, c, crossed); });
+}
+
+std::vector<Culprit> Survey::suspects() const {
+  std::vector<Culprit> known;
+  for (const Finding& f : findings_) known.push_back(f.culprit);
+  const auto found = static_cast<std::ptrdiff_t>(known.size());
+  for (const Culprit& c : named_) {
+    if (std::none_of(known.begin(), known.end(), [&](const Culprit& k) { return k.same_thing(c); }))
+      known.push_back(c);
+  }
+  // From below: what is lost before a link is not the link's.
+  for (const topo::Tier tier : {topo::Tier::t0, topo::Tier::t1, topo::Tier::t2}) {
+    const auto links = links_by(
+        [&](HostId host, const ProbeName& name) { return name.tier == tier && !meets(host, name, known); });
+    for (const LinkReport& l : links) {
+      if (l.loss < settings_.lossy_at) continue;
+      Culprit& c = known.emplace_back();
+      c.fault = Fault::lossy;
+      c.hop = {l.link, topo::Direction::up};
+      c.loss = l.loss;
+    }
+  }
+  return {known.begin() + found, known.end()};
+}
+
+std::vector<LinkReport> Survey::links_by(const Chosen& chosen) const {
   std::map<topo::LinkId, LinkReport> all;
   for (const auto& [host, report] : reports_) {
     std::map<ProbeName, const Observation*> round_trips;
@@ -109,7 +145,7 @@ std::vector<LinkReport> Survey::links() const {
       if (o.name.shape == Shape::round_trip) round_trips[o.name] = &o;
     }
     for (const auto& [name, o] : round_trips) {
-      if (o->window == 0) continue;
+      if (o->window == 0 || !chosen(HostId(host), name)) continue;
       const auto lower = below(name);
       const auto before = lower ? round_trips.find(*lower) : round_trips.end();
       const double base_loss = before == round_trips.end() ? 0 : before->second->loss();

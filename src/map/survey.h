@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -53,6 +54,9 @@ class Survey {
   std::uint64_t events() const { return events_; }  // ever; history keeps the last of them
   /// By link number; links that nobody probes are left out.
   std::vector<LinkReport> links() const;
+  /// What may be wrong and is no finding yet: named, with its time to settle still running, or links that
+  /// lose more than they may, by too few probes to say so. None: whatever links() shows above it is found.
+  std::vector<Culprit> suspects() const;
 
  private:
   struct Report {
@@ -72,11 +76,15 @@ class Survey {
   bool replaced(const Finding& f, const std::vector<Culprit>& now_named) const;
   bool clear_old(Time now, const std::vector<Culprit>& named);
   void record(Time now, EventKind kind, const Culprit& c);
+  using Chosen = std::function<bool(HostId, const ProbeName&)>;
+  std::vector<LinkReport> links_by(const Chosen& chosen) const;
+  bool meets(HostId host, const ProbeName& name, const std::vector<Culprit>& known) const;
 
   const topo::Topology& topo_;
   Settings settings_;
   std::map<std::uint32_t, Report> reports_;  // by host
   std::vector<Finding> findings_;
+  std::vector<Culprit> named_;     // by the last judgement
   std::map<Thing, Time> waiting_;  // named, but not settled, since
   std::map<Thing, Past> past_;
   std::deque<Event> history_;

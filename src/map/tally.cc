@@ -58,7 +58,7 @@ Arrival Tally::on_reply(std::uint32_t sequence, Time arrived) {
   return late ? Arrival::late : Arrival::answer;
 }
 
-void Tally::advance(Time now, Duration timeout, const Settings& settings) {
+void Tally::advance(Time now, Duration timeout) {
   for (; oldest_pending_ < next_; ++oldest_pending_) {
     Entry& e = at(oldest_pending_);
     if (e.fate != Fate::pending) continue;
@@ -70,7 +70,6 @@ void Tally::advance(Time now, Duration timeout, const Settings& settings) {
     ++run_;
     good_run_ = 0;
   }
-  judge(settings);
 }
 
 std::uint32_t Tally::loss_events() const {
@@ -86,8 +85,8 @@ std::uint32_t Tally::loss_events() const {
 }
 
 /// Of the `count` probes decided last, before the last `back` ones.
-Tally::Recent Tally::recent(std::uint32_t back, std::uint32_t count) const {
-  Recent out;
+Fates Tally::recent(std::uint32_t back, std::uint32_t count) const {
+  Fates out;
   const std::uint32_t first = next_ > kWindow ? next_ - kWindow : 0;
   for (std::uint32_t s = oldest_pending_; s-- > first && out.answered + out.lost < count;) {
     const Fate fate = entries_[s % kWindow].fate;
@@ -101,16 +100,18 @@ Tally::Recent Tally::recent(std::uint32_t back, std::uint32_t count) const {
   return out;
 }
 
-/// Lost in a row: more than the path's usual loss would ever do?
-bool Tally::too_long(const Settings& s) const {
-  if (run_ < s.dead_after) return false;
+/// Of late, or altogether: whichever was worse.
+Fates Tally::fates_before() const {
   constexpr std::uint32_t kShort = 32;
-  constexpr double kLeast = 0.01, kMost = 0.9;
-  const auto share = [](Recent r) {
-    return r.answered + r.lost == 0 ? 0 : double(r.lost) / (r.answered + r.lost);
-  };
-  const double loss = std::max(share(recent(run_, kShort)), share(recent(run_, kWindow)));
-  return std::pow(std::clamp(loss, kLeast, kMost), run_) <= s.dead_by_chance;
+  const Fates of_late = recent(run_, kShort), all = recent(run_, kWindow);
+  return of_late.cautious_loss() > all.cautious_loss() ? of_late : all;
+}
+
+/// Lost in a row: more than the path's usual loss would ever do?
+bool Tally::too_long(const Settings& s, double usual_loss) const {
+  if (run_ < s.dead_after) return false;
+  constexpr double kLeast = 0.05, kMost = 0.9;
+  return std::pow(std::clamp(usual_loss, kLeast, kMost), run_) <= s.dead_by_chance;
 }
 
 /// Old losses say nothing about a path that has just come back.
@@ -122,15 +123,17 @@ void Tally::restart() {
 }
 
 // MRC-FAB-032: different thresholds for the way in and the way out, so that a verdict does not flutter.
-void Tally::judge(const Settings& s) {
+void Tally::judge(const Settings& s, double usual_loss) {
   if (condition_ == Condition::dead) {
     if (good_run_ >= s.good_after) {
       restart();
       condition_ = Condition::good;
     } else if (answers_since_dead_ >= s.revived_by && answers_since_dead_ > good_run_) {
       condition_ = Condition::lossy;  // lost, answered, lost again: never quite dead
+    } else if (run_ >= s.dead_after && !too_long(s, usual_loss)) {
+      condition_ = Condition::unknown;  // what lies before it turned out to lose so much
     }
-  } else if (too_long(s)) {
+  } else if (too_long(s, usual_loss)) {
     condition_ = Condition::dead;
     answers_since_dead_ = 0;
   } else if (condition_ == Condition::lossy) {

@@ -15,6 +15,14 @@ const char* to_string(Condition c);
 /// What arrived.
 enum class Arrival : std::uint8_t { answer, late, duplicate, unknown };
 
+struct Fates {
+  std::uint32_t answered = 0, lost = 0;
+  /// The share that is lost, where few probes say little: one half when there are none (Laplace's rule of
+  /// succession).
+  double cautious_loss() const { return (lost + 1.0) / (answered + lost + 2.0); }
+  Fates& operator+=(Fates o) { return answered += o.answered, lost += o.lost, *this; }
+};
+
 class Tally {
  public:
   static constexpr std::uint32_t kWindow = 256;  // probes
@@ -22,8 +30,10 @@ class Tally {
   /// The number of the probe that leaves now.
   std::uint32_t on_sent(Time now);
   Arrival on_reply(std::uint32_t sequence, Time arrived);
-  /// Gives up what has been away too long, and judges.
-  void advance(Time now, Duration timeout, const Settings& settings);
+  /// Gives up what has been away too long.
+  void advance(Time now, Duration timeout);
+  /// What to call it. `usual_loss`: what the way is known to lose anyway, by those that share it.
+  void judge(const Settings& settings, double usual_loss);
 
   Condition condition() const { return condition_; }
   std::uint32_t run() const { return run_; }            // lost in a row, up to now
@@ -34,8 +44,10 @@ class Tally {
   std::uint32_t lost() const { return lost_; }  // in the window
   std::uint32_t loss_events() const;            // in the window, those in a row counted once
   double loss() const { return window() == 0 ? 0 : double(lost_) / window(); }
-  Duration rtt() const { return rtt_; }  // smoothed
-  Duration rtt_min() const;              // of the last one to two windows; 0: none yet
+  Fates fates() const { return {answered_, lost_}; }  // in the window,
+  Fates fates_before() const;                         // and before the present losses
+  Duration rtt() const { return rtt_; }               // smoothed
+  Duration rtt_min() const;                           // of the last one to two windows; 0: none yet
   std::uint64_t sent_total() const { return next_; }
   std::uint64_t lost_total() const { return lost_total_; }
   std::uint64_t late_total() const { return late_total_; }
@@ -50,12 +62,8 @@ class Tally {
   Entry& at(std::uint32_t sequence) { return entries_[sequence % kWindow]; }
   void forget(Entry& e);
   void note_rtt(Duration rtt);
-  void judge(const Settings& settings);
-  bool too_long(const Settings& settings) const;
-  struct Recent {
-    std::uint32_t answered = 0, lost = 0;
-  };
-  Recent recent(std::uint32_t back, std::uint32_t count) const;
+  bool too_long(const Settings& settings, double usual_loss) const;
+  Fates recent(std::uint32_t back, std::uint32_t count) const;
   void restart();
 
   std::array<Entry, kWindow> entries_{};

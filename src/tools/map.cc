@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "map/this_node.h"
 #include "tools/commands.h"
 #include "tools/map_report.h"
 #include "tools/progress_line.h"
@@ -19,7 +20,35 @@ struct MapOptions {
   double seconds = 3;
   bool watch = false, json = false, links = false;
   map::Settings settings;
-  double period_ms = static_cast<double>(map::Settings{}.period.count()) * 1e-6;
+  double period_ms = 0;  // 0: as the time allows
+};
+
+/// So many probes of each link tell a link that loses from one that does not: they leave more often where the
+/// time is short.
+constexpr double kProbes = 100;
+
+Duration period_of(const MapOptions& o) {
+  if (o.period_ms > 0) return Duration(static_cast<std::int64_t>(o.period_ms * 1e6));
+  const map::Settings usual;
+  const Duration spread(static_cast<std::int64_t>(o.seconds * 1e9 / kProbes));
+  return std::clamp(spread, usual.fast_period, usual.period);
+}
+
+/// When to end: after the time asked for, and, while something is suspected, as soon as it is decided.
+class End {
+ public:
+  explicit End(const MapOptions& o)
+      : at_(map::Mapper::now() + Duration(static_cast<std::int64_t>(o.seconds * 1e9))),
+        at_latest_(at_ + o.settings.settle_lossy + 1s) {}
+  bool reached(const map::Survey& survey) const {
+    const Time now = map::Mapper::now();
+    return g_stop != 0 || now >= at_latest_ || (now >= at_ && survey.suspects().empty());
+  }
+  /// The next time to ask, if nothing happens before.
+  Time next() const { return map::Mapper::now() < at_ ? at_ : at_latest_; }
+
+ private:
+  Time at_, at_latest_;
 };
 
 int failed(const Error& error) {
@@ -74,14 +103,14 @@ int map_lab(const MapOptions& o) {
   auto nodes = MapNodes::start(*lab, *topo, o.settings);
   if (!nodes) return failed(nodes.error());
   const Time began = map::Mapper::now();
-  const Time end = began + Duration(static_cast<std::int64_t>(o.seconds * 1e9));
+  const End end(o);
   map::Survey survey(*topo, o.settings);
   Display display(o, *topo, survey, began);
   const auto before = nodes->reports();
   if (o.watch)
     std::printf(o.json ? "{\"event\":\"started\"}\n" : "mapping; Ctrl-C ends it\n"), std::fflush(stdout);
-  while (g_stop == 0 && map::Mapper::now() < end && nodes->problem().empty()) {
-    nodes->wait(end, survey);
+  while (!end.reached(survey) && nodes->problem().empty()) {
+    nodes->wait(end.next(), survey);
     survey.advance(map::Mapper::now());
     display.events();
   }
@@ -96,13 +125,14 @@ int map_here(const MapOptions& o, const topo::Topology& topo) {
   const auto node = topo.find_node(o.host);
   if (!node || node->tier != topo::Tier::host)
     return failed({EINVAL, "there is no host '" + o.host + "' in this fabric; hosts are h0, h1, ..."});
+  if (auto here = map::check_this_node(topo, map::HostId(node->index)); !here) return failed(here.error());
   auto mapper = map::Mapper::open(topo, map::HostId(node->index), o.settings);
   if (!mapper) return failed(mapper.error());
   const Time began = map::Mapper::now();
-  const Time end = began + Duration(static_cast<std::int64_t>(o.seconds * 1e9));
+  const End end(o);
   Display display(o, topo, (*mapper)->survey(), began);
-  while (g_stop == 0 && map::Mapper::now() < end) {
-    run_mapper_once(**mapper, end);
+  while (!end.reached((*mapper)->survey())) {
+    run_mapper_once(**mapper, end.next());
     display.events();
   }
   display.end({node_report(**mapper)}, map::Mapper::now() - began);
@@ -110,8 +140,9 @@ int map_here(const MapOptions& o, const topo::Topology& topo) {
 }
 
 int run_map(MapOptions& o, const TopologyOptions& fabric) {
-  o.settings.period = Duration(static_cast<std::int64_t>(o.period_ms * 1e6));
   if (o.watch && o.seconds <= 0) o.seconds = 1e9;
+  o.settings.period = period_of(o);
+  o.settings.seldom_period = 3 * o.settings.period;
   struct sigaction stop {};
   stop.sa_handler = [](int) { g_stop = 1; };
   ::sigaction(SIGINT, &stop, nullptr);
@@ -127,13 +158,15 @@ Run map(CLI::App& app) {
   auto o = std::make_shared<MapOptions>();
   app.add_option("--lab", o->lab, "the lab whose hosts map it, all together")->capture_default_str();
   app.add_option("--host", o->host, "map from this node alone, which is this host of the fabric given below");
-  app.add_option("--seconds", o->seconds, "how long; 0 with --watch: until Ctrl-C")->capture_default_str();
+  app.add_option("--seconds", o->seconds,
+                 "how long, and up to 2 s more while something is not certain; 0 with --watch: until Ctrl-C")
+      ->capture_default_str();
   app.add_flag("--watch", o->watch, "print what is found and what is healed as it happens");
   app.add_flag("--links", o->links, "print all links, not only those that lose");
   app.add_flag("--json", o->json, "one JSON object; with --watch one line per event before it");
-  app.add_option("--period", o->period_ms, "milliseconds between two probes of a link by one node")
-      ->check(CLI::Range(1.0, 60000.0))
-      ->capture_default_str();
+  app.add_option("--period", o->period_ms,
+                 "milliseconds between two probes of a link by one node; without it 33, less in a short time")
+      ->check(CLI::Range(1.0, 60000.0));
   auto fabric = add_topology_options(app);
   app.footer("Example: mrc map --seconds 2   (in a lab: mrc lab up; mrc lab fail p0.t0.0-p0.t1.1 --silent)");
   return [o, fabric] { return run_map(*o, *fabric); };

@@ -31,8 +31,30 @@ double cpu_share(const NodeReport& n, Duration ran) {
   return ran.count() <= 0 ? 0 : seconds(n.cpu) / seconds(ran);
 }
 
+/// "p0.t0.0 may be dead", "h0-p0.t0.0 may lose 8.2 %".
+std::string doubt(const MapPicture& p, const map::Culprit& c) {
+  std::string out = name(p.topo, c);
+  if (c.fault == Fault::dead) return out + " may be dead";
+  print(out, " may lose %.1f %%", c.loss * 100);
+  return out;
+}
+
+void add_suspects(const MapPicture& p, std::string& out) {
+  constexpr std::size_t kMost = 8;
+  const auto suspects = p.survey.suspects();
+  for (std::size_t i = 0; i < std::min(suspects.size(), kMost); ++i)
+    out += (i == 0 ? "not certain yet: " : ", ") + doubt(p, suspects[i]);
+  if (suspects.size() > kMost) print(out, " and %zu more", suspects.size() - kMost);
+  if (!suspects.empty()) out += "; give it more --seconds\n";
+}
+
 void add_findings(const MapPicture& p, std::string& out) {
-  if (p.survey.findings().empty()) return print(out, "nothing is wrong\n");
+  add_suspects(p, out);
+  if (p.survey.findings().empty()) {
+    if (p.survey.links().empty())
+      return print(out, "no probe has had its time yet; give it more --seconds\n");
+    return print(out, out.empty() ? "nothing is wrong\n" : "");
+  }
   print(out, "%-26s %-8s %-6s %7s %10s %6s\n", "WHAT", "KIND", "FAULT", "LOSS", "SINCE", "TIMES");
   for (const map::Finding& f : p.survey.findings()) {
     print(out, "%-26s %-8s %-6s %6.1f%% %8.2f s %6u\n", name(p.topo, f.culprit).c_str(),
@@ -119,6 +141,12 @@ std::string map_json(const MapPicture& p) {
     json.begin_object();
     add_culprit(p, f.culprit, json);
     json.field("since_ns", (f.since - p.began).count()).field("times", f.times).end_object();
+  }
+  json.end_array().begin_array("suspects");
+  for (const map::Culprit& c : p.survey.suspects()) {
+    json.begin_object();
+    add_culprit(p, c, json);
+    json.end_object();
   }
   json.end_array().begin_array("links");
   for (const map::LinkReport& l : p.survey.links()) {

@@ -118,6 +118,7 @@ class Help(unittest.TestCase):
 
     def test_failures_say_what_to_do(self):
         for words, hint in ((["dump", "/nowhere"], "nowhere"), (["lab", "status", "--name", "no-such"], "mrc lab up"),
+                            (["map", "--host", "h0", "--planes", "2"], "no port of this node has an address of that fabric"),
                             (["conform", "self", "--check", "x"], "mrc conform list")):
             with self.subTest(" ".join(words)):
                 done = subprocess.run(["mrc", *words], env=ENV, capture_output=True, text=True, timeout=60)

@@ -108,6 +108,16 @@ class MapperInMrcd(unittest.TestCase):
         self.hear("cleared p0.t0.0-p0.t1.0")
         self.until_denied({"0xc002"})
 
+    def test_another_hosts_name_is_refused(self):
+        """Or all its links would seem dead, and good EVs be denied."""
+        fabric = str(self.folder / "fabric.toml")
+        for command in ([MRC, "map", "-f", fabric, "--seconds", "1"],
+                        [MRCD, "--foreground", "--no-endpoint", "--no-state", "--socket", str(self.folder / "other"), "--map", fabric]):
+            process = self.on_h0(*command, "--host", "h1", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            said, complaint = process.communicate(timeout=SECONDS)
+            self.assertEqual(process.returncode, 1, said)
+            self.assertIn("this node has the addresses of h0, not of h1: say --host h0", complaint)
+
 
 if __name__ == "__main__":
     unittest.main()
