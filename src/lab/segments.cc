@@ -19,9 +19,9 @@ void write16(wire::MutableBytes b, std::size_t at, std::uint32_t value) {
   b[at + 1] = static_cast<std::uint8_t>(value);
 }
 
-/// Offset of the UDP header; notes IPv6 headers on the way. 0: there is none.
-std::size_t walk(wire::Bytes head, Segments& s) {
-  std::size_t at = wire::Ethernet::kSize;
+/// Offset of the UDP header, from that of the first IPv6 header; notes all of these on the way. 0: there is
+/// none.
+std::size_t walk(wire::Bytes head, std::size_t at, Segments& s) {
   std::uint8_t next = kIpv6InIpv6;
   s.first_ip = static_cast<std::uint16_t>(at);
   for (int i = 0; i < kMostHeaders && next != kUdp; ++i) {
@@ -47,13 +47,10 @@ std::uint16_t pseudo_sum(wire::Bytes head, const Segments& s, std::uint32_t udp_
   return static_cast<std::uint16_t>(sum);
 }
 
-}  // namespace
-
-std::optional<Segments> find_segments(wire::Bytes head, std::size_t frame_bytes, std::uint32_t each) {
+std::optional<Segments> find_from(std::size_t ip, wire::Bytes head, std::size_t frame_bytes,
+                                  std::uint32_t each) {
   Segments s;
-  if (each == 0 || head.size() < wire::Ethernet::kSize || read16(head, 12) != wire::kEtherIpv6)
-    return std::nullopt;
-  const std::size_t udp = walk(head, s);
+  const std::size_t udp = each == 0 ? 0 : walk(head, ip, s);
   if (udp == 0 || frame_bytes <= udp + kUdpBytes) return std::nullopt;
   s.udp = static_cast<std::uint16_t>(udp);
   s.payload = static_cast<std::uint32_t>(udp + kUdpBytes);
@@ -61,6 +58,17 @@ std::optional<Segments> find_segments(wire::Bytes head, std::size_t frame_bytes,
   s.each = each;
   s.count = (s.bytes + each - 1) / each;
   return s;
+}
+
+}  // namespace
+
+std::optional<Segments> find_segments(wire::Bytes head, std::size_t frame_bytes, std::uint32_t each) {
+  if (head.size() < wire::Ethernet::kSize || read16(head, 12) != wire::kEtherIpv6) return std::nullopt;
+  return find_from(wire::Ethernet::kSize, head, frame_bytes, each);
+}
+
+std::optional<Segments> find_ip_segments(wire::Bytes head, std::size_t packet_bytes, std::uint32_t each) {
+  return find_from(0, head, packet_bytes, each);
 }
 
 void write_segment_head(wire::MutableBytes head, const Segments& s, std::uint32_t payload_bytes) {

@@ -26,6 +26,8 @@ struct Segments {
 /// `head`: the beginning of a frame of `frame_bytes`, with all its headers. Nothing: it is not UDP over IPv6,
 /// also in IPv6 or behind a segment routing header, or it lies about its lengths.
 std::optional<Segments> find_segments(wire::Bytes head, std::size_t frame_bytes, std::uint32_t each);
+/// The same from the IPv6 header on: offsets are into the packet.
+std::optional<Segments> find_ip_segments(wire::Bytes head, std::size_t packet_bytes, std::uint32_t each);
 
 /// Makes headers that were written for the whole those of one packet: lengths, and the pseudo-header's sum in
 /// the checksum field, which a device that is asked for checksums adds the rest to.

@@ -69,6 +69,16 @@ TEST(Segments, EachPacketGetsItsLengthsAndItsSum) {
   EXPECT_EQ(covered, frame.size() - 102);
 }
 
+TEST(Segments, WithoutEthernetOffsetsAreIntoThePacket) {
+  const Bytes frame = encapsulated(1000);
+  const auto s = find_ip_segments(wire::Bytes(frame).subspan(14), frame.size() - 14, 300);
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->first_ip, 0u);
+  EXPECT_EQ(s->last_ip, 40u);
+  EXPECT_EQ(s->udp, 80u);
+  EXPECT_EQ(s->bytes, frame.size() - 102);
+}
+
 TEST(Segments, WhatIsNotUdpOverIpv6IsRefused) {
   const Bytes frame = encapsulated(1000);
   for (std::size_t cut = 0; cut < 102; ++cut)

@@ -3,6 +3,7 @@
 #include <pcap/pcap.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 namespace mrc::tools {
@@ -82,7 +83,9 @@ void CaptureWriter::write(Time time, Bytes frame, std::uint32_t original_length)
 }
 
 Status CaptureWriter::finish() {
-  if (pcap_dump_flush(dumper_.get()) != 0) return Error{errno, "cannot write the capture"};
+  // A write that failed earlier leaves nothing to flush.
+  if (pcap_dump_flush(dumper_.get()) != 0 || std::ferror(pcap_dump_file(dumper_.get())) != 0)
+    return Error{errno, "cannot write the capture"};
   return Done{};
 }
 

@@ -37,8 +37,9 @@ Result<Flows> read_flows(const std::string& path, const wire::Settings& settings
   Flows flows;
   CapturedFrame frame{};
   while (reader->read(frame) == CaptureReader::Next::frame) {
-    const SeenPacket seen = see(frame, reader->link(), settings);
-    if (!is_foreign(seen) && names_packet(seen)) flows.note(seen);
+    see_packets(frame, reader->link(), settings, [&](const SeenPacket& seen) {
+      if (!is_foreign(seen) && names_packet(seen)) flows.note(seen);
+    });
   }
   return flows;
 }

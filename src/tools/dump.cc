@@ -23,7 +23,13 @@ struct DumpOptions {
 };
 
 struct Tally {
-  std::uint64_t shown = 0, foreign = 0, bad = 0;
+  std::uint64_t shown = 0, foreign = 0, bad = 0, unfinished = 0;
+
+  void note_shown(const SeenPacket& seen) {
+    ++shown;
+    bad += seen.verdict != Verdict::ok && seen.verdict != Verdict::trimmed_ok;
+    unfinished += seen.unfinished_checksum;
+  }
 };
 
 bool wanted(const SeenPacket& seen, const DumpOptions& options) {
@@ -48,6 +54,9 @@ int finish(const CaptureReader& reader, CaptureReader::Next how, const Tally& ta
   std::fprintf(stderr, "%s shown, %llu of them not well formed; %s %s not MRC\n",
                counted(tally.shown, "packet").c_str(), static_cast<unsigned long long>(tally.bad),
                counted(tally.foreign, "frame").c_str(), tally.foreign == 1 ? "was" : "were");
+  if (tally.unfinished > 0)
+    std::fprintf(stderr, "the UDP checksum of %llu of them was left to the device that sends\n",
+                 static_cast<unsigned long long>(tally.unfinished));
   if (how == CaptureReader::Next::end) return 0;
   std::fprintf(stderr, "mrc dump: the capture ends in a damaged record: %s\n", reader.error().c_str());
   return 1;
@@ -65,12 +74,12 @@ int run_dump(const DumpOptions& options) {
   CaptureReader::Next next;
   while ((next = reader->read(frame)) == CaptureReader::Next::frame) {
     if (start == kNever) start = frame.time;
-    const SeenPacket seen = see(frame, reader->link(), options.settings);
-    tally.foreign += is_foreign(seen);
-    if (!wanted(seen, options)) continue;
-    ++tally.shown;
-    tally.bad += seen.verdict != Verdict::ok && seen.verdict != Verdict::trimmed_ok;
-    show(seen, start, options);
+    see_packets(frame, reader->link(), options.settings, [&](const SeenPacket& seen) {
+      tally.foreign += is_foreign(seen);
+      if (!wanted(seen, options)) return;
+      tally.note_shown(seen);
+      show(seen, start, options);
+    });
   }
   return finish(*reader, next, tally);
 }

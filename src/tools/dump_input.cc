@@ -1,9 +1,31 @@
 #include "tools/dump_input.h"
 
+#include "tools/offload.h"
+
 namespace mrc::tools {
 namespace {
 
 bool is_checksum(Verdict v) { return v == Verdict::bad_icrc || v == Verdict::bad_udp_checksum; }
+
+SeenPacket see(const CapturedFrame& frame, LinkType link, wire::Settings settings) {
+  SeenPacket seen{frame, {}, Verdict::bad_ip_version};
+  const std::optional<Bytes> ip = ip_packet(link, frame.bytes);
+  if (!ip) return seen;
+  const bool cut_by_capture = frame.bytes.size() < frame.original_length;
+  const auto cut = cut_by_capture ? wire::CutPackets::allow : wire::CutPackets::refuse;
+  seen.verdict = wire::parse_l3(*ip, settings, seen.parsed, cut);
+  if (seen.verdict == Verdict::bad_udp_checksum && checksum_is_unfinished(*ip, seen.parsed)) {
+    seen.unfinished_checksum = true;
+    settings.check_udp_checksum = false;
+    seen.verdict = wire::parse_l3(*ip, settings, seen.parsed, cut);
+  }
+  if (is_checksum(seen.verdict)) {
+    settings.check_icrc = settings.check_udp_checksum = false;
+    wire::parse_l3(*ip, settings, seen.parsed,
+                   cut);  // the first verdict stands: it is why nobody would believe the rest
+  }
+  return seen;
+}
 
 }  // namespace
 
@@ -21,20 +43,23 @@ bool is_foreign(const SeenPacket& seen) {
 
 bool names_packet(const SeenPacket& seen) { return seen.parsed.reached >= wire::Reached::bth; }
 
-SeenPacket see(const CapturedFrame& frame, LinkType link, const wire::Settings& settings) {
-  SeenPacket seen{frame, {}, Verdict::bad_ip_version};
+void see_packets(const CapturedFrame& frame, LinkType link, const wire::Settings& settings,
+                 const std::function<void(const SeenPacket&)>& take) {
+  SeenPacket seen = see(frame, link, settings);
+  const bool whole = seen.verdict == Verdict::ok && settings.check_icrc;
   const std::optional<Bytes> ip = ip_packet(link, frame.bytes);
-  if (!ip) return seen;
-  const bool cut_by_capture = frame.bytes.size() < frame.original_length;
-  const auto cut = cut_by_capture ? wire::CutPackets::allow : wire::CutPackets::refuse;
-  seen.verdict = wire::parse_l3(*ip, settings, seen.parsed, cut);
-  if (is_checksum(seen.verdict)) {
-    wire::Settings lenient = settings;
-    lenient.check_icrc = lenient.check_udp_checksum = false;
-    wire::parse_l3(*ip, lenient, seen.parsed,
-                   cut);  // the first verdict stands: it is why nobody would believe the rest
+  const auto train = seen.unfinished_checksum && !whole ? find_train(*ip, seen.parsed) : std::nullopt;
+  if (!train) return take(seen);
+  for (std::uint32_t i = 0; i < train->count; ++i) {
+    const auto bytes = cut_packet(frame.bytes, frame.bytes.size() - ip->size(), *train, i);
+    CapturedFrame piece = frame;
+    piece.bytes = bytes;
+    piece.original_length = static_cast<std::uint32_t>(bytes.size());
+    seen = see(piece, link, settings);
+    seen.part = i;
+    seen.of_parts = train->count;
+    take(seen);
   }
-  return seen;
 }
 
 }  // namespace mrc::tools

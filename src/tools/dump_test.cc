@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/prng.h"
+#include "lab/segments.h"
 #include "tools/capture_maker.h"
 #include "tools/run_mrc.h"
 #include "wire/mark.h"
@@ -76,6 +77,61 @@ TEST(Dump, ACorruptPacketIsShownWithItsVerdict) {
   EXPECT_THAT(outcome.out, HasSubstr("write_only qp 0x000011 psn 5"));
   EXPECT_THAT(outcome.out, HasSubstr("!bad_icrc: "));
   EXPECT_THAT(outcome.err, HasSubstr("1 of them not well formed"));
+}
+
+/// As a kernel hands packets to a device that is to cut them and to finish their checksums: the headers once,
+/// lengths of the whole, and in the checksum field the sum of the pseudo-header.
+std::vector<std::uint8_t> train_of(const CaptureMaker& maker, Qpn qp, std::uint32_t first_psn, int packets) {
+  std::vector<std::uint8_t> out;
+  std::optional<lab::Segments> train;
+  for (int i = 0; i < packets; ++i) {
+    const auto one = maker.bytes_of(write_packet(qp, first_psn + static_cast<std::uint32_t>(i)), {});
+    if (!train) train = lab::find_ip_segments(one, one.size(), 1);
+    out.insert(out.end(), one.begin() + (i == 0 ? 0 : train->payload), one.end());
+  }
+  lab::write_segment_head(out, *train, static_cast<std::uint32_t>(out.size() - train->payload));
+  return out;
+}
+
+wire::Route ipv6_route(bool encapsulated) {
+  wire::Route route{*wire::parse_ip("fd00::1"), *wire::parse_ip("fd00::2")};
+  if (encapsulated) route.usid_carrier = wire::parse_ip("fcbb:bb00:8000::");
+  return route;
+}
+
+TEST(Dump, AChecksumThatIsLeftToTheDeviceIsNoFault) {
+  CaptureMaker maker(temp_file());
+  maker.route = ipv6_route(false);
+  auto bytes = train_of(maker, Qpn(0x11), 5, 1);
+  maker.add_bytes(bytes);
+  const std::string file = maker.finish();
+  const Outcome outcome = run_mrc({"dump", file});
+  EXPECT_THAT(outcome.out, Not(HasSubstr("!")));
+  EXPECT_THAT(outcome.err, HasSubstr("1 packet shown, 0 of them not well formed"));
+  EXPECT_THAT(outcome.err, HasSubstr("the UDP checksum of 1 of them was left to the device"));
+  EXPECT_THAT(run_mrc({"dump", "--json", file}).out, HasSubstr("\"unfinished_checksum\":true"));
+  bytes[40 + 7] ^= 1;
+  maker.add_bytes(bytes);
+  EXPECT_THAT(run_mrc({"dump", maker.finish()}).out, HasSubstr("!bad_udp_checksum: "));
+}
+
+TEST(Dump, ATrainIsCutIntoItsPackets) {
+  for (const bool encapsulated : {false, true}) {
+    CaptureMaker maker(temp_file());
+    maker.route = ipv6_route(encapsulated);
+    maker.add_bytes(train_of(maker, Qpn(0x11), 5, 3));
+    maker.add(write_packet(Qpn(0x11), 8), Ev(1));
+    const std::string file = maker.finish();
+    const Outcome outcome = run_mrc({"dump", file});
+    EXPECT_THAT(outcome.out, HasSubstr("psn 5 256 B"));
+    EXPECT_THAT(outcome.out, HasSubstr("psn 6 256 B"));
+    EXPECT_THAT(outcome.out, HasSubstr(" [3 of 3 in one frame]\n2 "));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("!")));
+    EXPECT_EQ(lines(outcome.out), 4);
+    EXPECT_EQ(lines(run_mrc({"dump", "--no-icrc", file}).out), 4);
+    EXPECT_THAT(run_mrc({"dump", "--json", file}).out, HasSubstr("\"part\":2,\"of_parts\":3"));
+    EXPECT_THAT(run_mrc({"dump", "--follow", "0x11", file}).out, HasSubstr("writes to 0x11: 4 packets"));
+  }
 }
 
 TEST(Dump, ATrimmedPacketIsKnownByItsClass) {

@@ -25,6 +25,8 @@ std::string remarks(const SeenPacket& seen) {
   if (seen.parsed.encapsulation >= wire::Encapsulation::srv6) {
     text += " via " + to_string(seen.parsed.outer_destination);
   }
+  if (seen.of_parts > 1)
+    text += " [" + std::to_string(seen.part + 1) + " of " + std::to_string(seen.of_parts) + " in one frame]";
   if (is_cut(seen)) text += " [cut by the capture]";
   if (!is_well(seen.verdict)) {
     text += " !" + std::string(name(seen.verdict)) + ": " + std::string(explain(seen.verdict));
@@ -55,6 +57,8 @@ std::string dump_json(const SeenPacket& seen, Time start) {
   json.begin_object().field("frame", seen.frame.number).field("time", seconds(seen.frame.time - start));
   json.field("epoch", seconds(seen.frame.time.time_since_epoch()));
   json.field("captured", seen.frame.bytes.size()).field("length", seen.frame.original_length);
+  if (seen.of_parts > 1) json.field("part", seen.part + 1).field("of_parts", seen.of_parts);
+  if (seen.unfinished_checksum) json.field("unfinished_checksum", true);
   if (seen.parsed.encapsulation >= wire::Encapsulation::srv6) {
     json.field("outer_source", to_string(seen.parsed.outer_source));
     json.field("outer_destination", to_string(seen.parsed.outer_destination));

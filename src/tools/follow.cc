@@ -177,7 +177,7 @@ int follow(const std::string& file, const std::string& whom_text, bool json, con
   CapturedFrame frame{};
   CaptureReader::Next next;
   while ((next = reader->read(frame)) == CaptureReader::Next::frame) {
-    story.note(see(frame, reader->link(), settings));
+    see_packets(frame, reader->link(), settings, [&](const SeenPacket& seen) { story.note(seen); });
   }
   teller.account(Way::to_qp, story.to_qp());
   teller.account(Way::to_peer, story.to_peer());

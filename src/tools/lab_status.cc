@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
+#include "tools/interruption.h"
 #include "tools/lab_verbs.h"
 #include "topo/spec.h"
 
@@ -28,14 +29,14 @@ void print_fault(const json& f) {
   std::printf("\n");
 }
 
-/// Copies frames to the file until there are enough or time is up.
-Status copy_frames(pcap_t* from, pcap_dumper_t* to, const LabCapture& what) {
+/// Copies frames to the file until there are enough, time is up or somebody ends it; how many.
+Result<std::uint64_t> copy_frames(pcap_t* from, pcap_dumper_t* to, const LabCapture& what) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(what.seconds);
-  std::uint64_t left = what.packets;
+  std::uint64_t kept = 0;
   char problem[PCAP_ERRBUF_SIZE] = {};
   if (pcap_setnonblock(from, 1, problem) != 0) return Error{EIO, problem};
   pollfd arrivals{pcap_get_selectable_fd(from), POLLIN, 0};
-  while (left > 0 && std::chrono::steady_clock::now() < end) {
+  while (kept < what.packets && interruption() == 0 && std::chrono::steady_clock::now() < end) {
     ::poll(&arrivals, 1, kLookAtTheClockMs);
     pcap_pkthdr* head = nullptr;
     const u_char* bytes = nullptr;
@@ -43,9 +44,11 @@ Status copy_frames(pcap_t* from, pcap_dumper_t* to, const LabCapture& what) {
     if (got < 0) return Error{EIO, pcap_geterr(from)};
     if (got == 0) continue;
     pcap_dump(reinterpret_cast<u_char*>(to), head, bytes);
-    --left;
+    ++kept;
   }
-  return Done{};
+  if (pcap_dump_flush(to) != 0 || std::ferror(pcap_dump_file(to)) != 0)
+    return port::errno_error("write " + what.file);
+  return kept;
 }
 
 }  // namespace
@@ -74,7 +77,9 @@ int print_lab_status(lab::Lab& lab, bool as_json) {
   return 0;
 }
 
+// Ctrl-C is a usual way to end it, and the file must be whole then too.
 Status capture_in_lab(lab::Lab& lab, const LabCapture& what) {
+  heed_interruption();
   std::FILE* file = std::fopen(what.file.c_str(), "wbe");  // here: the lab's user may not write there
   if (file == nullptr) return port::errno_error("open " + what.file);
   if (auto entered = lab.enter(what.node); !entered) return entered;
@@ -82,10 +87,13 @@ Status capture_in_lab(lab::Lab& lab, const LabCapture& what) {
   pcap_t* from = pcap_open_live(what.interface.c_str(), 65535, 0, 100, problem);
   if (from == nullptr) return Error{ENODEV, what.node + " " + what.interface + ": " + problem};
   pcap_dumper_t* to = pcap_dump_fopen(from, file);
-  Status done = to != nullptr ? copy_frames(from, to, what) : Status(Error{EIO, pcap_geterr(from)});
+  const Result<std::uint64_t> kept =
+      to != nullptr ? copy_frames(from, to, what) : Error{EIO, pcap_geterr(from)};
   if (to != nullptr) pcap_dump_close(to);
   pcap_close(from);
-  return done;
+  if (!kept) return kept.error();
+  std::fprintf(stderr, "%s in %s\n", counted(*kept, "packet").c_str(), what.file.c_str());
+  return Done{};
 }
 
 }  // namespace mrc::tools

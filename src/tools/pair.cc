@@ -160,6 +160,11 @@ int run_pair(const PairOptions& options) {
                stderr);
     return 1;
   }
+  if (options.ports * options.evs > engine::kMaxEvs) {
+    std::fprintf(stderr, "mrc pair: ports times EVs may be at most %u: lower --evs or --ports\n",
+                 static_cast<unsigned>(engine::kMaxEvs));
+    return 2;
+  }
   pair::Pair pair(config_of(options));
   worsen(pair.network(), options);
   std::optional<Recorder> recorder;

@@ -43,6 +43,10 @@ TEST(PairCommand, RefusesWhatItCannotHold) {
   EXPECT_THAT(run_mrc({"pair", "--writes", "1048576", "--size", "1048576"}).err, HasSubstr("at most 1 GiB"));
   EXPECT_EQ(run_mrc({"pair", "--loss", "2"}).status, 2);
   EXPECT_THAT(run_mrc({"pair", "--capture", "/nonexistent/x.pcap"}).err, HasSubstr("/nonexistent/x.pcap"));
+  EXPECT_THAT(run_mrc({"pair", "--ports", "5", "--evs", "256"}).err, HasSubstr("at most 1024"));
+  const Outcome full = run_mrc({"pair", "--writes", "64", "--capture", "/dev/full"});
+  EXPECT_EQ(full.status, 1);
+  EXPECT_THAT(full.err, HasSubstr("cannot write the capture"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,12 +32,15 @@ std::optional<SeedRange> parse_range(const std::string& text) {
   SeedRange r;
   int used = 0;
   unsigned long long a = 0, b = 0;
+  // A seed is stored as a signed number in scenarios.
+  if (text.find_first_of("+-") != std::string::npos) return std::nullopt;
   if (std::sscanf(text.c_str(), "%llu..%llu%n", &a, &b, &used) == 2 && used == static_cast<int>(text.size()))
     r = {a, b};
   else if (std::sscanf(text.c_str(), "%llu%n", &a, &used) == 1 && used == static_cast<int>(text.size()))
     r = {a, a};
   else
     return std::nullopt;
+  if (r.last > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
   return r.first <= r.last ? std::optional(r) : std::nullopt;
 }
 
@@ -74,7 +78,9 @@ int refuse(const std::string& sentence) {
 
 int run(const Options& o) {
   const auto range = parse_range(o.seeds);
-  if (!range) return refuse("--seeds " + o.seeds + ": give a range A..B with A <= B, or one seed");
+  if (!range)
+    return refuse("--seeds " + o.seeds +
+                  ": give a range A..B with A <= B, or one seed, of 0 to 9223372036854775807");
   if (!o.toml) return Campaign(o.fabric ? fault_storm() : pair_storm(), *range, o.jobs, o.json).run();
   if (range->first != range->last)
     return refuse("--toml shows the world of one seed; give one, such as --seeds 17");

@@ -78,6 +78,8 @@ TEST(StormCommand, SaysWhatIsWrong) {
     return o.err;
   };
   EXPECT_THAT(refusal({"--seeds", "9..1"}), HasSubstr("give a range A..B"));
+  EXPECT_THAT(refusal({"--seeds", "1..99999999999999999999"}), HasSubstr("give a range A..B"));
+  EXPECT_THAT(refusal({"--seeds", "-3..-1"}), HasSubstr("give a range A..B"));
   EXPECT_THAT(refusal({"--fabric", "--toml"}), HasSubstr("give one, such as --seeds 17"));
   EXPECT_THAT(refusal({"--toml", "--seeds", "1"}), HasSubstr("--fabric"));
 }

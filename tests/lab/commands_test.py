@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import struct
 import subprocess
 import tempfile
@@ -102,6 +103,25 @@ class Commands(WithLab):
             shown = subprocess.run([MRC, "dump", file], capture_output=True, text=True, timeout=SECONDS)
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertRegex(shown.stdout, r"WRITE|SACK|write|sack", shown.stdout[:500])
+            self.assertIn(" 0 of them not well formed", shown.stderr)  # trains and unfinished checksums are no fault
+
+    def test_a_capture_that_is_interrupted_is_whole(self):
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            with tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder) / "h0.pcap"
+                capture = subprocess.Popen([MRC, "lab", "pcap", "--name", NAME, "h0", "-w", file, "--seconds", str(SECONDS)],
+                                           stderr=subprocess.PIPE, text=True)
+                end = time.monotonic() + SECONDS
+                while time.monotonic() < end and not (file.exists() and file.stat().st_size > 0):  # a buffer is full
+                    subprocess.run([MRC, "map", "--lab", NAME, "--seconds", "0.1"], capture_output=True, timeout=SECONDS)
+                capture.send_signal(sent)
+                said = capture.communicate(timeout=SECONDS)[1]
+                self.assertEqual(capture.returncode, 0, said)
+                kept = int(re.fullmatch(r"(\d+) packets? in .*h0.pcap\n", said)[1])
+                shown = subprocess.run([MRC, "dump", "--all", file], capture_output=True, text=True, timeout=SECONDS)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                self.assertEqual(len(shown.stdout.splitlines()), kept)
+                self.assertGreater(kept, 0)
 
     def test_nonsense_is_refused_in_a_sentence(self):
         for words in (["fail", "p9"], ["rate", "h0-p0.t0.0", "fast"], ["drop", "p0", "2"]):
