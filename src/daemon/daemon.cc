@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 
 #include "daemon/listen.h"
 #include "daemon/state_file.h"
@@ -28,7 +29,7 @@ Daemon::~Daemon() {
   for (auto& [key, device] : devices_) {
     if (device->device != nullptr) device->device->unlisten(this);
   }
-  if (dirty_) (void)save_state(settings_.state_file, devices_);
+  if (dirty_ || unsaved_) (void)save_state(settings_.state_file, devices_);
   if (own_path_) ::unlink(settings_.socket.c_str());
 }
 
@@ -111,7 +112,10 @@ void Daemon::accept() {
   constexpr int kAtATime = 64;
   for (int i = 0; i < kAtATime; ++i) {
     port::Fd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd) return;
+    if (!fd) {
+      if (errno == EMFILE || errno == ENFILE) rest_from_accepting();
+      return;
+    }
     const auto peer = port::peer_of(fd.get());
     if (!peer || sessions_.size() >= settings_.most_sessions) continue;
     std::size_t& of_user = sessions_of_[peer->uid];
@@ -122,6 +126,20 @@ void Daemon::accept() {
     sessions_.back()->place = std::prev(sessions_.end());
     add(epoll_.get(), sessions_.back()->socket.fd(), sessions_.back().get());
   }
+}
+
+/// Whoever waits still waits, and would wake us again at once: until the next tick nobody does.
+void Daemon::rest_from_accepting() {
+  std::fprintf(stderr,
+               "mrcd: too many open files with %zu sessions, others wait: raise its limit (ulimit -n)\n",
+               sessions_.size());
+  hear_of_connections(false);
+  accepting_ = false;
+}
+
+void Daemon::hear_of_connections(bool wanted) {
+  epoll_event event{.events = wanted ? EPOLLIN : 0u, .data = {.ptr = &listening_}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listening_.get(), &event);
 }
 
 void Daemon::serve(Session& session, std::uint32_t events) {
@@ -173,7 +191,8 @@ void Daemon::settle() {
   for (Session* gone : closing_) close(*gone);
   closing_.clear();
   for (auto& [key, device] : devices_) drain_ev_events(*device);
-  if (dirty_) dirty_ = !save_state(settings_.state_file, devices_);
+  if (dirty_ || (ticks && unsaved_)) unsaved_ = !save_state(settings_.state_file, devices_);
+  dirty_ = false;
   const std::set<Session*> some = std::exchange(touched_, {});
   for (Session* session : some) flush(*session);
 }
@@ -214,6 +233,7 @@ void Daemon::close(Session& session) {
 void Daemon::tick() {
   const auto now = Clock::now();
   next_tick_ = now + kTick;
+  if (!std::exchange(accepting_, true)) hear_of_connections(true);
   if (metrics_ != nullptr) metrics_->turn(std::chrono::milliseconds(0));
   for (const auto& session : sessions_) {
     const bool silent = !session->greeted && now - session->since > settings_.hello_timeout;

@@ -54,6 +54,8 @@ class Daemon final : private lib::DeviceListener {
 
   // daemon.cc: connections
   void accept();
+  void rest_from_accepting();
+  void hear_of_connections(bool wanted);
   void serve(Session& session, std::uint32_t events);
   bool take(Session& session);
   bool handle_some(Session& session);
@@ -144,7 +146,9 @@ class Daemon final : private lib::DeviceListener {
   Devices devices_;
   std::list<PendingSnapshot> snapshots_;
   std::uint32_t last_collect_ = 0;
-  bool dirty_ = false;  // the state file is older than the state
+  bool dirty_ = false;    // the state file is older than the state,
+  bool unsaved_ = false;  // and could not be written: once more at each tick
+  bool accepting_ = true;
   Clock::time_point started_ = Clock::now();
   Clock::time_point next_tick_{};
   std::mutex links_mutex_;

@@ -18,6 +18,17 @@ TEST_F(DaemonTest, ADamagedStateFileIsPutAside) {
   EXPECT_EQ(process.profiles.ev(9).state, ProfileState::init);
 }
 
+/// The next change would replace it, and what it keeps be lost.
+TEST_F(DaemonTest, AStateFileThatMayNotBeReadIsAnError) {
+  Settings other = mrcd.settings;
+  other.socket += ".other";
+  other.state_file += ".loop";
+  fs::create_symlink(other.state_file, other.state_file);
+  const auto opened = Daemon(other).open({});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ELOOP);
+}
+
 TEST_F(DaemonTest, NonsenseEndsOneConnectionOnly) {  // MRC-NODE-004
   Process process(mrcd);
   std::vector<std::uint8_t> hello, get;

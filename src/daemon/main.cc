@@ -41,12 +41,17 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// SIGTERM and SIGINT as something to poll; no thread gets them any other way.
-port::Fd stop_signals() {
+/// SIGTERM, SIGINT and, of a terminal that closes, SIGHUP as something to poll; no thread gets them any other
+/// way.
+port::Fd stop_signals(bool foreground) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  if (foreground)
+    sigaddset(&set, SIGHUP);
+  else
+    ::signal(SIGHUP, SIG_IGN);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   return port::Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -109,7 +114,7 @@ int serve(Options o) {
   Detachment detachment;
   if (!o.foreground) detachment.begin();
   raise_file_limit();
-  const port::Fd stop = stop_signals();
+  const port::Fd stop = stop_signals(o.foreground);
   daemon::Daemon mrcd(o.settings);
   if (auto opened = mrcd.open(daemon::inherited_socket()); !opened) return complain(opened.error());
   if (o.has_devices) ::setenv("MRC_DEVICES", o.devices.c_str(), 1);

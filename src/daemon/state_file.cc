@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "node/message_fields.h"
 #include "port/fd.h"
@@ -135,6 +133,20 @@ void restore(const StoredDevice& stored, Devices& devices) {
   while (device->ev_events.poll(unheard) > 0) continue;
 }
 
+Result<std::vector<std::uint8_t>> read_file(const std::string& path) {
+  const auto failed = [&] { return port::errno_error("read " + path + ", which keeps the profiles"); };
+  const port::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return failed();
+  std::vector<std::uint8_t> out;
+  for (std::uint8_t some[1 << 14];;) {
+    const ssize_t n = ::read(fd.get(), some, sizeof some);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed();
+    if (n == 0) return out;
+    out.insert(out.end(), some, some + n);
+  }
+}
+
 Status write_all(int fd, std::span<const std::uint8_t> bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -175,11 +187,10 @@ Status save_state(const std::string& path, const Devices& devices) {
 
 Status load_state(const std::string& path, Devices& devices) {
   if (path.empty()) return Done{};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Done{};
-  const std::vector<std::uint8_t> bytes((std::istreambuf_iterator<char>(file)),
-                                        std::istreambuf_iterator<char>());
-  const auto state = from_bytes<StoredState>(bytes);
+  const auto bytes = read_file(path);
+  if (!bytes && bytes.error().code == ENOENT) return Done{};
+  if (!bytes) return bytes.error();  // not as if there were none: the next change would replace it
+  const auto state = from_bytes<StoredState>(*bytes);
   if (state && state->magic == kMagic && state->version == kFileVersion) {
     for (const StoredDevice& stored : state->devices) restore(stored, devices);
     return Done{};

@@ -16,7 +16,8 @@ namespace mrc::daemon {
 
 /// An empty path stores nothing.
 Status save_state(const std::string& path, const Devices& devices);
-/// A file that is not there is no error. One that cannot be read as ours is put aside, with a line on stderr.
+/// A file that is not there is no error; one that may not be read is. One that cannot be understood is put
+/// aside, with a line on stderr.
 Status load_state(const std::string& path, Devices& devices);
 
 }  // namespace mrc::daemon
