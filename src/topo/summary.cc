@@ -19,11 +19,25 @@ double optics_of(const Topology& topo, std::uint64_t nic_rate) {
   return 2 * topo.planes() * rate / static_cast<double>(nic_rate);
 }
 
+/// A single pod has no use for its T2s.
+bool crosses_t2(const Spec& s) { return s.tiers == 3 && s.pods > 1; }
+
+/// Down over up where that is worst: a T0's, or, between pods, that with what its T1s add.
+double oversubscription(const Spec& s) {
+  if (s.tiers == 1) return 1;
+  const auto ratio = [](std::uint64_t down, std::uint64_t up) { return double(down) / double(up); };
+  const double t0 = ratio(rate_of(s.host_link, s.hosts_per_t0), rate_of(s.t0_t1, s.t1));
+  if (!crosses_t2(s)) return t0;
+  const double pod = ratio(rate_of(s.host_link, std::uint64_t{s.hosts_per_t0} * s.t0),
+                           rate_of(s.t1_t2, std::uint64_t{s.t1} * s.t2));
+  return std::max(t0, pod);
+}
+
 Duration base_rtt(const Topology& topo) {
   const Spec& s = topo.spec();
   Duration one_way = 2 * s.host_link.delay + s.switch_delay;
   if (s.tiers >= 2) one_way += 2 * s.t0_t1.delay + 2 * s.switch_delay;
-  if (s.tiers == 3) one_way += 2 * s.t1_t2.delay + 2 * s.switch_delay;
+  if (crosses_t2(s)) one_way += 2 * s.t1_t2.delay + 2 * s.switch_delay;
   return 2 * one_way;
 }
 
@@ -33,7 +47,7 @@ std::uint64_t bisection(const Topology& topo) {
   if (s.tiers == 1) return topo.planes() * hosts;
   const std::uint64_t above_t0 = rate_of(s.t0_t1, std::uint64_t{topo.switches(Tier::t0)} * s.t1) / 2;
   const std::uint64_t above_t1 = rate_of(s.t1_t2, std::uint64_t{topo.switches(Tier::t1)} * s.t2) / 2;
-  return topo.planes() * std::min({hosts, above_t0, s.tiers == 3 ? above_t1 : above_t0});
+  return topo.planes() * std::min({hosts, above_t0, crosses_t2(s) ? above_t1 : above_t0});
 }
 
 std::string decimal(double value, const char* format) {
@@ -68,8 +82,7 @@ Summary summarize(const Topology& topo) {
   out.hosts_one_switch_away = std::min(s.hosts_per_t0, s.hosts);
   out.radix = std::max({s.hosts_per_t0 + s.t1, s.tiers >= 2 ? s.t0 + s.t2 : 0, s.tiers == 3 ? s.pods : 0});
   out.bisection_bits_per_second = bisection(topo);
-  const double up = static_cast<double>(rate_of(s.t0_t1, s.t1));
-  out.oversubscription = s.tiers == 1 ? 1 : static_cast<double>(rate_of(s.host_link, s.hosts_per_t0)) / up;
+  out.oversubscription = oversubscription(s);
   out.ways = topo.planes() * topo.ways_per_plane(HostId(0), HostId(topo.hosts() - 1));
   out.base_rtt = base_rtt(topo);
   out.lost_t0_t1_link = s.tiers == 1 ? 0 : 1.0 / s.t1;

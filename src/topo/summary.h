@@ -21,7 +21,7 @@ struct Summary {
   std::uint64_t nic_bits_per_second = 0;    // all planes
   std::uint64_t bisection_bits_per_second =
       0;                        // what the tier above the T0s carries one way, of half the hosts' at most
-  double oversubscription = 1;  // a T0's down over its up
+  double oversubscription = 1;  // what hosts send over what the narrowest tier carries
   std::uint32_t ways = 0;       // different paths between two hosts far apart, all planes
   Duration base_rtt{0};         // propagation and switches, longest path, there and back
 

@@ -46,6 +46,17 @@ TEST(Summary, ASmallFabricAddsUp) {
   EXPECT_EQ(s.base_rtt, 2 * (4 * Duration(500) + 3 * Duration(100)));
 }
 
+TEST(Summary, TheNarrowestTierCounts) {
+  Spec spec{.planes = 1, .tiers = 3, .pods = 4, .t0 = 4, .t1 = 4, .t2 = 2, .hosts_per_t0 = 4};
+  const Summary pods = summarize(*Topology::make(spec));
+  EXPECT_DOUBLE_EQ(pods.oversubscription, 2) << "4 down and 2 up at each T1";
+  spec.pods = 1;
+  const Summary one = summarize(*Topology::make(spec));
+  EXPECT_DOUBLE_EQ(one.oversubscription, 1) << "nothing crosses T2s";
+  EXPECT_EQ(one.bisection_bits_per_second, 8 * spec.host_link.bits_per_second);
+  EXPECT_LT(one.base_rtt, pods.base_rtt);
+}
+
 TEST(Summary, OneTierHasNothingAbove) {
   const Summary s = summarize(*Topology::make(one_tier()));
   EXPECT_EQ(s.longest_path, 1u);
