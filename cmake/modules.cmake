@@ -86,6 +86,9 @@ function(mrc_paths_for)
   endforeach()
 endfunction()
 
+# Before the command of a test that uses a network.
+set(MRC_ALONE ${PROJECT_SOURCE_DIR}/tests/alone)
+
 # mrc_test(NAME SOURCES files... [LINK libs...] [LABELS labels...]): one GoogleTest program, one ctest entry.
 function(mrc_test name)
   if(NOT MRC_TESTS)
@@ -95,7 +98,7 @@ function(mrc_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
   mrc_paths_for(${ARG_SOURCES})
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${MRC_ALONE} $<TARGET_FILE:${name}>)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}")
 endfunction()
 
@@ -106,7 +109,8 @@ function(mrc_script_test name script)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "ARGS;LABELS" ${ARGN})
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARG_ARGS})
+  add_test(NAME ${name}
+           COMMAND ${MRC_ALONE} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}"
     ENVIRONMENT "MRC_SOURCE_DIR=${PROJECT_SOURCE_DIR};MRC_BIN_DIR=${PROJECT_BINARY_DIR}/bin;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
