@@ -3,8 +3,10 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <charconv>
+#include <climits>
 
 #include "base/json.h"
 #include "web/assets.h"
@@ -41,6 +43,14 @@ bool same(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
+/// Who listens everywhere is found by the machine's name.
+std::string host_in_url(const std::string& address) {
+  char name[HOST_NAME_MAX + 1] = {};
+  const bool anywhere = address == "0.0.0.0" || address == "::";
+  if (anywhere && ::gethostname(name, HOST_NAME_MAX) == 0 && name[0] != 0) return name;
+  return address.find(':') != std::string::npos ? "[" + address + "]" : address;
+}
+
 }  // namespace
 
 std::string make_token() {
@@ -68,9 +78,7 @@ Result<std::unique_ptr<App>> App::start(view::Source& source, const AppSettings&
 App::~App() = default;
 
 std::string App::url() const {
-  const bool v6 = settings_.address.find(':') != std::string::npos;
-  const std::string host = v6 ? "[" + settings_.address + "]" : settings_.address;
-  return "http://" + host + ":" + std::to_string(port()) + "/" +
+  return "http://" + host_in_url(settings_.address) + ":" + std::to_string(port()) + "/" +
          (settings_.token.empty() ? "" : "?token=" + settings_.token);
 }
 

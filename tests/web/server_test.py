@@ -3,6 +3,7 @@ import base64
 import itertools
 import json
 import os
+import socket
 import subprocess
 import unittest
 import urllib.error
@@ -95,7 +96,9 @@ class OnLoopback(unittest.TestCase):
 class Elsewhere(unittest.TestCase):
     def test_everything_needs_the_token(self):
         with Server(SCENARIO, "--listen", "0.0.0.0") as server:
-            url = server.url.replace("0.0.0.0", "127.0.0.1")
+            parts = urllib.parse.urlsplit(server.url)
+            self.assertEqual(parts.hostname, socket.gethostname().lower())  # 0.0.0.0 is nothing that a browser elsewhere finds
+            url = parts._replace(netloc=f"127.0.0.1:{parts.port}").geturl()
             token = urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["token"][0]
             self.assertEqual(len(token), 32)
             for path in ("/", "/api/fabric", "/api/live"):
