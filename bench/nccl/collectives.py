@@ -209,6 +209,8 @@ def main(arguments):
     options = parse(arguments)
     if options.worker:
         return work(options)
+    if not options.dry_run:
+        ranks.find_torch()
     kit = ranks.find_kit()
     rows = tempfile.mktemp(prefix="openmrc-rows-")
     with make_network(options, kit) as lab:

@@ -4,6 +4,7 @@ Everything that needs no torch is here: the lab (through the command `mrc`), ent
 """
 import argparse
 import ctypes
+import importlib.util
 import json
 import os
 import pathlib
@@ -27,6 +28,11 @@ def find_kit(root=ROOT):
     if not found:
         sys.exit(f"no bin/mrc with {PLUGIN} in build-kit or build: build OpenMRC, or run scripts/kit")
     return max(found, key=lambda folder: (folder / PLUGIN).stat().st_mtime)
+
+
+def find_torch():
+    if importlib.util.find_spec("torch") is None:
+        sys.exit(f"no PyTorch for {sys.executable}: run this with a Python that has torch with NCCL, on a machine with a GPU")
 
 
 def size(text):
@@ -150,10 +156,14 @@ def start_ranks(script, arguments, kit, lab, ranks, extra, pipe_first=False):
     return started
 
 
+def mps_runs(folder=None):
+    folder = folder or os.environ.get("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps")
+    return os.path.exists(os.path.join(folder, "control"))
+
+
 def check_mps(folder=None):
     """Whether processes use the GPU at the same time. Without MPS they take turns of milliseconds, which is said aloud."""
-    folder = folder or os.environ.get("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps")
-    runs = os.path.exists(os.path.join(folder, "control"))
+    runs = mps_runs(folder)
     if not runs:
         print("no MPS: the ranks take turns of milliseconds on the GPU, and small sizes say nothing of the network; "
               "`nvidia-cuda-mps-control -d` starts it", file=sys.stderr)

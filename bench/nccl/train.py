@@ -120,7 +120,7 @@ def verdict(results, steps):
     two jobs or more. A job whose every plane dies should fail; what becomes of sockets is their business."""
     ours = [r for r in results if r["transport"] == "OpenMRC" and r["mood"] != "dead"]
     whole = all(r["ended_well"] and len(r["steps"]) == steps for r in ours)
-    same = len({tuple(s["bits"] for s in r["steps"]) for r in ours}) == 1 if len(ours) > 1 else None
+    same = whole and len({tuple(s["bits"] for s in r["steps"]) for r in ours}) == 1 if len(ours) > 1 else None
     failed_in_time = all(not r["ended_well"] and not r["stalled"] for r in results if r["transport"] == "OpenMRC" and r["mood"] == "dead")
     return whole and same is not False and failed_in_time, same
 
@@ -156,6 +156,7 @@ def main(arguments):
     options = parse(arguments)
     if options.worker:
         return work(options)
+    ranks.find_torch()
     kit, mps = ranks.find_kit(), ranks.check_mps()
     results = []
     for job in options.jobs:

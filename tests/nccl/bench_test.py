@@ -1,5 +1,7 @@
 """bench/nccl without a GPU: what its scripts take for an answer, and when they call a run good."""
 import contextlib
+import importlib.machinery
+import importlib.util
 import io
 import json
 import os
@@ -9,11 +11,23 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/nccl"))
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench/nccl"
+sys.path.insert(0, str(BENCH))
 import collectives  # noqa: E402
 import ranks  # noqa: E402
 import train  # noqa: E402
 import wires  # noqa: E402
+
+
+def program(name):
+    """A script without an ending, as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, str(BENCH / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+targets = program("targets")
 
 
 def refused(script, *arguments):
@@ -60,12 +74,50 @@ class Verdict(unittest.TestCase):
         self.assertEqual(train.verdict([calm, result("OpenMRC", "story", "abd")], 3), (False, False))
         self.assertFalse(train.verdict([calm, result("OpenMRC", "story", "ab", ended_well=False)], 3)[0])
         self.assertFalse(train.verdict([result("OpenMRC", "calm", "", ended_well=False)], 3)[0])
+        nothing = [result("OpenMRC", mood, "", ended_well=False) for mood in ("calm", "story")]
+        self.assertEqual(train.verdict(nothing, 3), (False, False))  # no losses are no identical ones
 
     def test_sockets_may_stall_and_dead_planes_must_end_the_job(self):
         stalled = result("Socket", "story", "a", ended_well=False, stalled="no step for 30 s")
         self.assertEqual(train.verdict([result("OpenMRC", "calm", "abc"), stalled], 3), (True, None))
         self.assertTrue(train.verdict([result("OpenMRC", "dead", "a", ended_well=False)], 3)[0])
         self.assertFalse(train.verdict([result("OpenMRC", "dead", "a", ended_well=False, stalled="no step")], 3)[0])
+
+
+def measured(size, ours, theirs, wrong=0):
+    return {"rows": [{"size": size, "transport": t, "us_median": us, "busbw_gbps": 19.0, "wrong": wrong}
+                     for t, us in (("OpenMRC", ours), ("Socket", theirs))]}
+
+
+def trained(mood="story", transport="OpenMRC", ended_well=True, struck=True, **longest):
+    names = ("everything works", "a NIC port dies", "healed", "a cable swallows everything")
+    return {"transport": transport, "mood": mood, "ended_well": ended_well, "stalled": None, "seconds_from_last_fault_to_end": 10.5,
+            "faults": [{"what": "every plane dies", **({"at_step": 3} if struck else {})}],
+            "phases": [{"phase": n, "median_ms": 30.0, "longest_ms": longest.get(n.split()[-1], 40.0)} for n in names]}
+
+
+class Targets(unittest.TestCase):
+    def test_the_setting_that_is_best_for_sockets_counts(self):
+        long, short = targets.bare_rows({"a": measured(targets.LONG, 100, 200), "b": measured(targets.LONG, 100, 110),
+                                         "c": measured(targets.SHORT, 20, 40), "d": measured(targets.SHORT, 30, 40)})
+        self.assertAlmostEqual(long["value"], 1.1)
+        self.assertFalse(long["met"])
+        self.assertAlmostEqual(short["value"], 0.75)
+        self.assertTrue(short["met"])
+
+    def test_what_was_wrong_or_not_measured_is_not_met(self):
+        for results in ({}, {"a": measured(targets.LONG, 100, 500, wrong=1)}):
+            self.assertEqual([(r["value"], r["met"]) for r in targets.bare_rows(results)], [(None, False)] * 2)
+        self.assertFalse(targets.limited_rows({"rows": []})[0]["met"])
+        self.assertTrue(targets.limited_rows(measured(targets.LONG, 1, 1))[0]["met"])
+        self.assertIsNone(targets.variant_rows({"graph": measured(targets.SHORT, 1, 2)})[0]["met"])
+
+    def test_training_is_judged_by_its_phases(self):
+        dead = trained("dead", ended_well=False)
+        rows = targets.training_rows({"identical": True, "runs": [trained(), dead]})
+        self.assertTrue(all(r["met"] for r in rows), rows)
+        rows = targets.training_rows({"identical": None, "runs": [trained(everything=90.0), trained("dead", ended_well=False, struck=False)]})
+        self.assertEqual([r["met"] for r in rows], [False, True, True, False, False])
 
 
 class Table(unittest.TestCase):
