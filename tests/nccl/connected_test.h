@@ -8,6 +8,7 @@ namespace mrc::nccl::testing {
 struct ConnectedTest : PluginTest {
   void SetUp() override {
     PluginTest::SetUp();
+    if (HasFatalFailure()) return;  // a plugin without this version
     ASSERT_TRUE(connect_ends(*table, ends)) << logged_warnings();
   }
   void TearDown() override {

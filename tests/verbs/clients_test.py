@@ -121,6 +121,28 @@ class Perftest(unittest.TestCase):
         said, _ = client.communicate(timeout=SECONDS)
         self.assertNotEqual(client.returncode, 0, said)
 
+    def test_what_mrc_has_not_is_refused_when_it_is_posted(self):
+        """SEND, READ and atomics: the tool says so and ends; its server would wait, and is ours to kill."""
+        for tool in ("ib_send_bw", "ib_read_bw", "ib_atomic_bw"):
+            with self.subTest(tool):
+                self.start(tool, "-n", "5")
+                client = subprocess.run(mrc_exec(*self.command, "127.0.0.1", udp_port=self.udp), capture_output=True,
+                                        text=True, timeout=SECONDS)
+                self.assertNotEqual(client.returncode, 0)
+                self.assertIn("Couldn't post send", client.stdout + client.stderr)
+
+    def test_other_transports_are_refused_when_they_are_made(self):
+        for tool, option, said in (("ib_write_bw", ("-c", "UC"), "create QP"),
+                                   ("ib_send_bw", ("-c", "UD"), "create QP"),
+                                   ("ib_send_bw", ("--use-srq",), "create SRQ")):
+            with self.subTest(option):
+                server = self.start(tool, *option)
+                client = subprocess.run(mrc_exec(*self.command, "127.0.0.1", udp_port=self.udp), capture_output=True,
+                                        text=True, timeout=SECONDS)
+                text, _ = server.communicate(timeout=SECONDS)
+                self.assertNotEqual((client.returncode, server.returncode), (0, 0))
+                self.assertIn(said, client.stdout + client.stderr + text)
+
 
 if __name__ == "__main__":
     unittest.main()
