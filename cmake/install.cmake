@@ -37,6 +37,14 @@ install(CODE "execute_process(COMMAND \"$<TARGET_FILE:mrc>\" manual man --to
         COMPONENT openmrc-tools)
 if(TARGET mrcd)
   install(TARGETS mrcd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR} COMPONENT openmrc-tools)
+  find_program(HELP2MAN help2man)
+  if(HELP2MAN)
+    install(CODE "set(pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man8\")
+  file(MAKE_DIRECTORY \"\${pages}\")
+  execute_process(COMMAND ${HELP2MAN} --no-info --section 8 --name \"the daemon of an MRC node\" --output \"\${pages}/mrcd.8\"
+                    \"$<TARGET_FILE:mrcd>\" COMMAND_ERROR_IS_FATAL ANY)"
+            COMPONENT openmrc-tools)
+  endif()
 endif()
 install(DIRECTORY share/grafana DESTINATION share/openmrc COMPONENT openmrc-tools)
 file(GLOB_RECURSE units ${PROJECT_SOURCE_DIR}/share/*.service ${PROJECT_SOURCE_DIR}/share/*.socket)

@@ -76,6 +76,10 @@ class Packages(unittest.TestCase):
     def test_there_is_a_package_for_each_user(self):
         self.assertEqual(sorted(run("dpkg-deb", "-f", d, "Package").strip() for d in self.debs), sorted(PACKAGES))
 
+    def test_every_program_has_a_page(self):
+        for page, words in (("man1/mrc.1", "mrc"), ("man1/mrc-lab.1", "mrc lab"), ("man8/mrcd.8", "mrcd")):
+            self.assertRegex((self.root / "usr/share/man" / page).read_text(), rf"\.B {words}\b")
+
     def test_a_client_built_by_pkg_config_runs_across_two_namespaces(self):
         client, talk = self.build_client(), self.folder / "talk"
         run("unshare", "--map-root-user", "--net", "sh", "-c", ACROSS_TWO_NAMESPACES, "sh", self.root / "usr/bin/mrc",
