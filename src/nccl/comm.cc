@@ -71,9 +71,8 @@ Error Comm::lost(const std::string& why) const {
 
 Status Comm::progress() {
   if (error_.code != 0) return error_;
-  const std::uint32_t before = idle_;
   if (auto polled = poll(); !polled) return fail(polled.error());
-  if (idle_ == before || idle_ % kIdlePolls != 0) return Done{};
+  if (idle_ == 0 || idle_ % kIdlePolls != 0) return Done{};
   if (auto well = look_after_peer(); !well) return fail(well.error());
   return Done{};
 }
@@ -126,11 +125,13 @@ Status Comm::look_after_peer() {
   return ask_peer();
 }
 
-/// What the peer sent before it left is taken first, and others may have kept us from that until now.
+/// What the peer sent before it left is taken first, and others may have kept us from that until now. While
+/// it lingers it still answers: it may have all that we sent, and only its last ACKs are missing.
 Status Comm::part() {
   link_->insist();
   if (auto polled = poll(); !polled) return polled;
-  return idle_ == 0 ? Status(Done{}) : lost("it closed the connection or died");
+  const bool answers = unanswered_ > 0 && link_->peer_lingers();
+  return idle_ == 0 || answers ? Status(Done{}) : lost("it closed the connection or died");
 }
 
 Status Comm::ask_peer() {

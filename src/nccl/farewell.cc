@@ -18,7 +18,7 @@ class Farewells {
  public:
   void add(std::unique_ptr<Link> link) {
     const std::lock_guard lock(mutex_);
-    const auto until = Clock::now() + std::chrono::milliseconds(link->device().settings().linger_ms);
+    const auto until = Clock::now() + std::chrono::milliseconds(link->device().settings().timeout_ms);
     links_.push_back({std::move(link), until});
     say_goodbye(links_.back());
     if (!thread_.joinable()) start();
@@ -38,7 +38,7 @@ class Farewells {
  private:
   struct Parting {
     std::unique_ptr<Link> link;
-    Clock::time_point until;
+    Clock::time_point until;  // for the ACKs that are missing, then for the peer
     bool said = false;
   };
 
@@ -48,14 +48,16 @@ class Farewells {
       thread_ = *std::move(started);
   }
 
-  /// Sends that were copied are done for NCCL before their ACK comes. A peer that heard the goodbye would not
-  /// wait for their repair; one that acknowledges nothing hears it when the link goes.
+  /// Sends that were copied are done for NCCL before their ACK comes: their repair may take as long as that
+  /// of others. A peer that heard the goodbye would not wait for it; one that acknowledges nothing hears it
+  /// when the link goes.
   static void say_goodbye(Parting& p) {
     if (p.said) return;
     if (p.link->has_unanswered()) p.link->help();
     if (p.link->has_unanswered()) return;
     p.link->say_goodbye();
     p.said = true;
+    p.until = Clock::now() + std::chrono::milliseconds(p.link->device().settings().linger_ms);
   }
 
   void run() {

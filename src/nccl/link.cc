@@ -119,6 +119,11 @@ bool Link::peer_has_gone() const {
   return ::poll(&fd, 1, 0) > 0;
 }
 
+bool Link::peer_lingers() const {
+  pollfd fd{connection_fd(), POLLIN | POLLRDHUP, 0};
+  return ::poll(&fd, 1, 0) > 0 && fd.revents == POLLIN;
+}
+
 void Link::say_goodbye() {
   if (connection_ != nullptr) ::openmrc_say_goodbye(connection_);
 }

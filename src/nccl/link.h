@@ -47,6 +47,8 @@ class Link : public ReadyList::Entry {
   const std::string& peer_name() const { return peer_name_; }
   /// The peer has closed or died, as far as the connection tells.
   bool peer_has_gone() const;
+  /// It has said goodbye, and its end is still there.
+  bool peer_lingers() const;
   int connection_fd() const { return ::openmrc_connection_fd(connection_); }
   /// Tells the peer that we are done; waits for nothing.
   void say_goodbye();

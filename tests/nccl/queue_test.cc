@@ -1,34 +1,25 @@
-// A completion queue that fails: libmrc's function for polling is this program's own here, which asks the
-// real one until it is told otherwise.
-#include <dlfcn.h>
+// A completion queue that fails, or brings something late.
 #include <gmock/gmock.h>
-#include <mrc.h>
 
-#include <atomic>
-#include <cerrno>
+#include <cstdlib>
+#include <thread>
 
+#include "nccl/completions.h"
 #include "nccl/connected_test.h"
-
-namespace {
-
-std::atomic<bool> polls_fail{false};
-
-}  // namespace
-
-/// The plugin finds the program's functions before those of the libraries that it is linked with.
-extern "C" __attribute__((visibility("default"))) int mrc_poll_cq(mrc_cq* cq, int count, ibv_wc* wc) {
-  using Poll = int (*)(mrc_cq*, int, ibv_wc*);
-  static const auto real = reinterpret_cast<Poll>(
-      ::dlsym(::dlopen("libmrc.so.1", RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL), "mrc_poll_cq"));
-  if (!polls_fail) return real(cq, count, wc);
-  errno = EOVERFLOW;
-  return -1;
-}
 
 namespace mrc::nccl::testing {
 namespace {
 
-struct Queue : ConnectedTest {};
+/// Before any plugin starts: whoever has closed waits for who is kept waiting here.
+[[maybe_unused]] const int kPatient = ::setenv("NCCL_OPENMRC_LINGER_MS", "20000", 0);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(20);  // of the plugin at a connection, and more
+constexpr int kCallsPerLook = 64;
+
+struct Queue : ConnectedTest {
+  const int before = goodbyes();
+  /// By a connection of this test: those of earlier ones have said theirs, or never will.
+  bool goodbye_was_said() const { return goodbyes() > before; }
+};
 // No version plays a part.
 INSTANTIATE_TEST_SUITE_P(Abi, Queue, ::testing::Values(11), version_name);
 
@@ -36,7 +27,7 @@ TEST_P(Queue, ItsFailureIsAnErrorOfEachCommThatUsesIt) {
   Memory to(*table, ends.receiver, 8, 0), from(*table, ends.sender, 20'000, 1);
   void* receive = post_receive(*table, ends.receiver, {to.buffer(0, 8, 1)});
   ASSERT_NE(receive, nullptr);
-  polls_fail = true;
+  let_polls_fail(true);
   EXPECT_EQ(wait_for(*table, receive, nullptr, std::chrono::seconds(5)), kSystemError);
   EXPECT_THAT(logged_warnings(),
               ::testing::HasSubstr("lost 127.0.0.1: the completion queue on this side has failed: "));
@@ -47,13 +38,61 @@ TEST_P(Queue, ItsFailureIsAnErrorOfEachCommThatUsesIt) {
     return code != kSuccess || send != nullptr;
   }));
   EXPECT_EQ(code, kSystemError);
-  polls_fail = false;
+  let_polls_fail(false);
   close_ends(*table, ends);
   EXPECT_TRUE(connect_ends(*table, ends)) << "others get another queue";
   Memory again(*table, ends.receiver, 8, 0);
   receive = post_receive(*table, ends.receiver, {again.buffer(0, 8, 1)});
   send = post_send(*table, ends.sender, from.buffer(0, 8, 1));
   EXPECT_EQ(wait_for(*table, receive, nullptr), kSuccess) << logged_warnings();
+}
+
+// NCCL's thread asks, does something else for a while, and asks again: meanwhile the last message has come.
+TEST_P(Queue, WhatComesWhenThePeerHasGoneIsTakenAndNoError) {
+  Memory to(*table, ends.receiver, kLeastKept, 0), from(*table, ends.sender, kLeastKept, 1);
+  void* receive = post_receive(*table, ends.receiver, {to.buffer(0, kLeastKept, 1)});
+  ASSERT_NE(receive, nullptr);
+  keep(Kept::arrivals);
+  ASSERT_NE(post_send(*table, ends.sender, from.buffer(0, kLeastKept, 1)), nullptr);
+  int done = 0;
+  EXPECT_TRUE(drive([&] { return table->test(receive, &done, nullptr) != kSuccess || has_kept(); }));
+  table->close_send(ends.sender);
+  ends.sender = nullptr;
+  EXPECT_TRUE(drive([&] { return goodbye_was_said(); }));
+  std::this_thread::sleep_for(kBetweenLooks);
+  for (int i = 0; i < kCallsPerLook; ++i) EXPECT_EQ(table->test(receive, &done, nullptr), kSuccess);
+  EXPECT_EQ(done, 0);
+  std::this_thread::sleep_for(kBetweenLooks);
+  keep(Kept::nothing);
+  EXPECT_EQ(wait_for(*table, receive, nullptr), kSuccess) << logged_warnings();
+  EXPECT_TRUE(is(to.data(), 1, kLeastKept));
+}
+
+// The network, or a busy host, may hold the last ACK back for longer than the goodbye takes.
+TEST_P(Queue, AMessageMayBeAcknowledgedAfterTheGoodbyeOfWhoReceivedIt) {
+  constexpr std::size_t kLong = 20'000;
+  Memory to(*table, ends.receiver, kLong, 0), from(*table, ends.sender, kLong, 1);
+  void *receive = nullptr, *send = nullptr;
+  for (const std::size_t size : {std::size_t{8}, kLong}) {
+    if (size == kLong) keep(Kept::acknowledgements);
+    receive = post_receive(*table, ends.receiver, {to.buffer(0, size, 1)});
+    send = post_send(*table, ends.sender, from.buffer(0, size, 1), receive);
+    ASSERT_NE(send, nullptr) << logged_warnings();
+    ASSERT_EQ(wait_for(*table, receive, nullptr), kSuccess) << logged_warnings();
+    if (size < kLong) {
+      ASSERT_EQ(wait_for(*table, send, nullptr), kSuccess);
+    }
+  }
+  EXPECT_TRUE(drive([&] {
+    int done = 0;
+    return table->test(send, &done, nullptr) != kSuccess || done != 0 || has_kept();
+  }));
+  table->close_receive(ends.receiver);
+  ends.receiver = nullptr;
+  EXPECT_TRUE(drive([&] { return goodbye_was_said(); }));
+  EXPECT_EQ(wait_for(*table, send, nullptr, 10 * kBetweenLooks), kInternalError) << "neither done nor lost";
+  keep(Kept::nothing);
+  EXPECT_EQ(wait_for(*table, send, nullptr), kSuccess) << logged_warnings();
 }
 
 }  // namespace
