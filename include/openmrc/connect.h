@@ -76,9 +76,11 @@ void openmrc_destroy_listener(struct openmrc_listener* listener);
  * the peer: addresses and keys of memory, say. timeout_ms < 0 waits for ever; ETIMEDOUT. params may be NULL.
  *
  * Nobody holds the other up: who has begun and then says nothing for 10 s is given up. A listener says so on
- * stderr and serves the next one, within its own time; to who called it is ETIMEDOUT. A listener's queue pairs
- * stay as they are until a caller is ready: after ECONNRESET (it died half way) and EPROTO (it is another
- * program) they can be offered to the next one at once. */
+ * stderr and serves the next one, within its own time; to who called it is ETIMEDOUT. A caller waits for a
+ * busy listener as long as it may, but not for one that nothing reaches any more: EHOSTDOWN when the plane
+ * that TCP uses has carried nothing for 5 s before they have met. Another address, with other queue pairs,
+ * may do. A listener's queue pairs stay as they are until a caller is ready: after ECONNRESET (it died half
+ * way) and EPROTO (it is another program) they can be offered to the next one at once. */
 int openmrc_accept(struct openmrc_listener* listener, struct ibv_context* context, struct mrc_qp** qps,
                    int count, const struct openmrc_params* params, const void* data, size_t size,
                    int timeout_ms, struct openmrc_connection** connection);

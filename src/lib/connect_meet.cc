@@ -165,8 +165,11 @@ Result<Met> meet_listener(port::Fd socket, const Party& party, const Gift& gift,
   auto ours = make_hello(party, gift.data, gift.size);
   if (!ours) return ours.error();
   Handshake handshake(socket.get(), party, *std::move(ours), deadline, silence);
+  watch_way(socket.get(), true);
   const auto met = handshake.call();
-  return met ? handshake.result(std::move(socket)) : Result<Met>(refuse(socket.get(), met.error()));
+  if (!met) return refuse(socket.get(), met.error());
+  watch_way(socket.get(), false);
+  return handshake.result(std::move(socket));
 }
 
 Result<Met> meet_caller(int listener, const Party& party, const Gift& gift, Time deadline, Duration silence) {

@@ -59,14 +59,18 @@ Status wait_for(int socket, short what, Time deadline) {
   }
 }
 
-Error gone() { return {ECONNRESET, "the peer closed the connection or died"}; }
-
-/// No SO_KEEPALIVE: this goes over one plane, and a peer is not gone because that one is dead. Whether any
-/// path leads to it is what queue pairs know.
-void make_prompt(int socket) {
-  const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+void set_option(int socket, int level, int option, int value) {
+  ::setsockopt(socket, level, option, &value, sizeof value);
 }
+
+/// Why nothing can be sent or received any more.
+Error gone(int why) {
+  if (why != ETIMEDOUT && why != EHOSTUNREACH && why != ENETUNREACH)
+    return {ECONNRESET, "the peer closed the connection or died"};
+  return {EHOSTDOWN, "nothing comes back from the peer any more: the way to it has died"};
+}
+
+void make_prompt(int socket) { set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1); }
 
 Result<port::Fd> try_connect(const addrinfo& to, Time deadline) {
   port::Fd fd(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -86,20 +90,27 @@ Result<port::Fd> try_connect(const addrinfo& to, Time deadline) {
 Status receive_bytes(int socket, std::uint8_t* out, std::size_t size, Time deadline) {
   while (size > 0) {
     const ssize_t n = ::recv(socket, out, size, 0);
-    if (n == 0) return gone();
+    if (n == 0) return gone(0);
     if (n > 0) {
       out += n;
       size -= static_cast<std::size_t>(n);
     } else if (errno == EAGAIN) {
       if (auto ready = wait_for(socket, POLLIN, deadline); !ready) return ready.error();
     } else if (errno != EINTR) {
-      return gone();
+      return gone(errno);
     }
   }
   return Done{};
 }
 
 }  // namespace
+
+void watch_way(int socket, bool watched) {
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, watched ? static_cast<int>(kWayTimeout / 1ms) : 0);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, watched);
+}
 
 Time deadline_after(int timeout_ms) { return timeout_ms < 0 ? kNever : steady_now() + timeout_ms * 1ms; }
 
@@ -117,9 +128,8 @@ Result<port::Fd> listen_tcp(const char* host, const char* service) {
       last = port::errno_error("open a TCP socket");
       continue;
     }
-    const int on = 1, off = 0;
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (a->ai_family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    if (a->ai_family == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (::bind(fd.get(), a->ai_addr, a->ai_addrlen) == 0 && ::listen(fd.get(), 64) == 0) return fd;
     last = port::errno_error("listen at " + std::string(host) + " TCP port " + service);
   }
@@ -198,7 +208,7 @@ Status send_message(int socket, const Message& message, Time deadline) {
     } else if (errno == EAGAIN) {
       if (auto ready = wait_for(socket, POLLOUT, deadline); !ready) return ready;
     } else if (errno != EINTR) {
-      return gone();
+      return gone(errno);
     }
   }
   return Done{};

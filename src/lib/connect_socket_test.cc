@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <cerrno>
+
 #include "port/testing.h"
 
 namespace mrc::lib::connect {
@@ -48,6 +50,23 @@ TEST(ConnectSocket, NobodyIsGivenUpBecauseOnePlaneIsDead) {
     ASSERT_EQ(::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &asks, &size), 0);
     EXPECT_EQ(asks, 0);
   }
+}
+
+// Before two sides have met, another plane would do.
+TEST(ConnectSocket, AWayThatIsWatchedIsGivenUpWhenItCarriesNothing) {
+  const auto sandbox = port::testing::Sandbox::make();
+  if (!sandbox) GTEST_SKIP() << "NOT TESTED, no namespaces here: " << sandbox.error().what;
+  Result<port::Fd> listener = Error{}, caller = Error{};
+  (*sandbox)->right([&] { listener = listen_tcp("10.77.0.2", "0"); });
+  ASSERT_TRUE(listener) << listener.error().what;
+  (*sandbox)->left(
+      [&] { caller = connect_tcp("10.77.0.2", port_of(*listener).c_str(), deadline_after(5000)); });
+  ASSERT_TRUE(caller) << caller.error().what;
+  watch_way(caller->get(), true);
+  ASSERT_TRUE((*sandbox)->right_shell("ip addr del 10.77.0.2/24 dev r0"));
+  const auto heard = receive_message(caller->get(), deadline_after(60'000));
+  ASSERT_FALSE(heard);
+  EXPECT_EQ(heard.error().code, EHOSTDOWN) << heard.error().what;
 }
 
 TEST(ConnectSocket, WhoSaysNothingKeepsNobodyWaiting) {

@@ -71,18 +71,31 @@ const IpAddress* choose(const std::vector<IpAddress>& addresses, std::uint16_t p
 }
 
 /// Where there is a choice, half of the time is for it.
-Status meet(Link& link, const Handle& handle, const Introduction& ours, int timeout_ms) {
-  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+Status meet_once(Link& link, const Handle& handle, Clock::time_point deadline) {
   const std::vector<IpAddress> addresses = addresses_of(handle, link.device().addresses());
   const bool several = addresses.size() > 1;
-  const auto half = deadline - std::chrono::milliseconds(timeout_ms / 2);
+  const auto half = deadline - std::chrono::milliseconds(ms_until(deadline) / 2);
   const IpAddress* chosen = several ? choose(addresses, handle.tcp_port, half) : nullptr;
   const std::string host = text_of(chosen != nullptr ? *chosen : addresses[0]);
+  const Introduction ours = link.ring().introduction(handle.cookie);
   auto met = link.connect(host, handle.tcp_port, ours, handle.answer, ms_until(deadline));
   if (met || !several || chosen != nullptr) return met;
   std::string tried;
   for (const IpAddress& address : addresses) tried += " " + text_of(address);
   return Error{met.error().code, met.error().what + "; none of its addresses answers:" + tried};
+}
+
+/// A plane that answered may die before the two have met: then they meet on another, with other queue pairs,
+/// since these may have gone half of the way.
+Status meet(std::unique_ptr<Link>& link, const Handle& handle, int traffic_class, int timeout_ms) {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  while (true) {
+    const Status met = meet_once(*link, handle, deadline);
+    if (met || met.error().code != EHOSTDOWN || ms_until(deadline) == 0) return met;
+    auto fresh = Sender::prepare(link->device(), handle.qps, traffic_class);
+    if (!fresh) return fresh.error();
+    link = *std::move(fresh);
+  }
 }
 
 struct Attempt {
@@ -110,10 +123,9 @@ Attempts& attempts() {
 Result<std::shared_ptr<Meeting>> start(const Device& device, const Handle& handle, int traffic_class) {
   auto link = Sender::prepare(device, handle.qps, traffic_class);
   if (!link) return link.error();
-  const Introduction ours = (*link)->ring().introduction(handle.cookie);
   const int timeout = static_cast<int>(device.settings().connect_timeout_ms);
   return Meeting::start(*std::move(link),
-                        [handle, ours, timeout](Link& l) { return meet(l, handle, ours, timeout); });
+                        [=](std::unique_ptr<Link>& l) { return meet(l, handle, traffic_class, timeout); });
 }
 
 }  // namespace

@@ -77,9 +77,9 @@ Status Listener::start_meeting() {
   if (!link) return link.error();
   const Introduction ours = (*link)->ring().introduction(answer_);
   last_began_ = std::chrono::steady_clock::now();
-  auto meeting = Meeting::start(*std::move(link), [tcp = tcp_, ours, cookie = cookie_](Link& l) -> Status {
-    if (auto met = l.accept(tcp.get(), ours, cookie, kGreetingMs); !met) return met;
-    return Receiver::check(l.peer());
+  auto meeting = Meeting::start(*std::move(link), [tcp = tcp_, ours, cookie = cookie_](auto& l) -> Status {
+    if (auto met = l->accept(tcp.get(), ours, cookie, kGreetingMs); !met) return met;
+    return Receiver::check(l->peer());
   });
   if (!meeting) return meeting.error();
   meetings_.push_back(*std::move(meeting));

@@ -4,11 +4,10 @@
 
 namespace mrc::nccl {
 
-Result<std::shared_ptr<Meeting>> Meeting::start(std::unique_ptr<Link> link,
-                                                std::function<Status(Link&)> meet) {
+Result<std::shared_ptr<Meeting>> Meeting::start(std::unique_ptr<Link> link, Meet meet) {
   std::shared_ptr<Meeting> meeting(new Meeting(std::move(link)));
   auto started = start_thread("openmrc-meeting", [meeting, meet = std::move(meet)] {
-    if (auto met = meet(*meeting->link_); !met) meeting->error_ = met.error();
+    if (auto met = meet(meeting->link_); !met) meeting->error_ = met.error();
     meeting->over_.store(true, std::memory_order_release);
   });
   if (!started) return started.error();

@@ -11,9 +11,10 @@ namespace mrc::nccl {
 
 class Meeting {
  public:
-  /// `meet` runs on a thread of its own. It must end by itself, even when nobody is interested any more.
-  static Result<std::shared_ptr<Meeting>> start(std::unique_ptr<Link> link,
-                                                std::function<Status(Link&)> meet);
+  /// `meet` runs on a thread of its own, and may put another link in the place of this one. It must end by
+  /// itself, even when nobody is interested any more.
+  using Meet = std::function<Status(std::unique_ptr<Link>&)>;
+  static Result<std::shared_ptr<Meeting>> start(std::unique_ptr<Link> link, Meet meet);
 
   bool over() const { return over_.load(std::memory_order_acquire); }
   /// REQUIRES over(): the link, connected, or why not. Once.

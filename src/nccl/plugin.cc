@@ -19,6 +19,7 @@ Code code_of(const Error& error) {
     case EMSGSIZE: return kInvalidUsage;
     case ECONNRESET:
     case ECONNREFUSED:
+    case EHOSTDOWN:
     case EHOSTUNREACH:
     case ENETUNREACH:
     case EPROTO:
