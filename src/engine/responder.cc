@@ -48,9 +48,11 @@ Verdict Responder::on_write(Time now, Psn psn, const wire::Write& write, const w
     return *fault;
   }
   if (write.has_imm) {
-    stash_.put(
-        write.rqmsn,
-        {.psn = psn.value(), .solicited = write.solicited, .imm = write.imm, .length = write.dma_length});
+    stash_.put(write.rqmsn, {.psn = psn.value() & 0xFFFF,
+                             .msn = write.msn & Immediate::kMsnMask,
+                             .solicited = write.solicited,
+                             .imm = write.imm,
+                             .length = write.dma_length});
   }
   const std::uint32_t executed = window_.messages();
   window_.note(psn, ends(write.segment));

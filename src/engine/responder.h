@@ -91,6 +91,7 @@ class Responder {
   void consider_sack(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope);
   void queue_nack(Time now, Psn psn, const wire::Write& write, const wire::Envelope& envelope,
                   wire::NackReason reason);
+  std::uint32_t executed() const;
   bool rest_fits() const;
   wire::Sack make_sack(Time now, const Trigger& trigger);
   wire::Nack make_nack(Time now, const Trigger& trigger) const;

@@ -15,12 +15,20 @@ wire::Syndrome syndrome(Verdict fault) {
 
 }  // namespace
 
+// MRC-RSP-010: a message whose immediate found no receive has arrived and yet was not executed, nor was any
+// behind it: its sender must not take it for delivered.
+std::uint32_t Responder::executed() const {
+  std::uint32_t messages = window_.messages();
+  const Immediate* refused = fault_ == Verdict::no_receive ? stash_.ready(window_.cack()) : nullptr;
+  if (refused != nullptr) messages -= ((messages - 1 - refused->msn) & Immediate::kMsnMask) + 1;
+  return messages & Psn::kMask;
+}
+
 bool Responder::poll_control(Time now, wire::Packet& out) {
-  const std::uint32_t executed = window_.messages() & Psn::kMask;
   out = {.dqpn = remote_, .psn = window_.cack(), .body = {}};
   if (nak_due_) {
     nak_due_ = false;
-    out.body = wire::TransportAck{.msn = executed, .syndrome = syndrome(*fault_)};
+    out.body = wire::TransportAck{.msn = executed(), .syndrome = syndrome(*fault_)};
     ++counters_.transport_acks;
     return true;
   }
@@ -43,7 +51,7 @@ bool Responder::poll_control(Time now, wire::Packet& out) {
   }
   if (ack_due_) {
     ack_due_ = false;
-    out.body = wire::TransportAck{.msn = executed};
+    out.body = wire::TransportAck{.msn = executed()};
     ++counters_.transport_acks;
     return true;
   }

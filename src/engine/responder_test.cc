@@ -192,6 +192,22 @@ TEST_F(ResponderTest, AnImmediateWithoutAReceiveEndsTheQueuePair) {
   EXPECT_EQ(answers<wire::TransportAck>().at(0).syndrome, wire::Syndrome::remote_operational_error);
 }
 
+// MRC-RSP-008, MRC-RSP-010
+TEST_F(ResponderTest, ANakCountsNoMessageWhoseImmediateWasNotDelivered) {
+  start();
+  qp->post_receive(1);
+  for (std::uint16_t i = 0; i < 4; ++i) {  // a write between immediates counts, and one behind them does not
+    wire::Write w = i % 2 == 0 ? only_imm(i / 2) : only(64);
+    w.msn = i;
+    EXPECT_EQ(feed(w, Psn(500u + i)), Verdict::ok);
+  }
+  EXPECT_EQ(completions().size(), 1u);
+  const auto naks = answers<wire::TransportAck>();
+  ASSERT_EQ(naks.size(), 1u);
+  EXPECT_EQ(naks[0].syndrome, wire::Syndrome::remote_operational_error);
+  EXPECT_EQ(naks[0].msn, 2u);
+}
+
 // MRC-RSP-008
 TEST_F(ResponderTest, MoreImmediatesThanAgreedEndTheQueuePair) {
   start();

@@ -10,8 +10,11 @@
 
 namespace mrc::engine {
 
+/// A window has 2^14 PSNs at most, and no more messages: low bits tell them apart.
 struct Immediate {
-  std::uint32_t psn : 24 = 0;  // of the packet that ends its message
+  static constexpr std::uint32_t kMsnMask = 0x3FFF;
+  std::uint32_t psn : 16 = 0;  // of the packet that ends its message
+  std::uint32_t msn : 14 = 0;  // of its message
   std::uint32_t solicited : 1 = 0;
   std::uint32_t present : 1 = 0;
   std::uint32_t imm = 0;
@@ -36,7 +39,8 @@ class WimmStash {
   const Immediate* ready(Psn cack) const {
     if (held_ == 0) return nullptr;  // without a look at memory that is far away when there are many QPs
     const Immediate& i = ring_[next_ & (ring_.size() - 1)];
-    return i.present && !Psn(i.psn).after(cack) ? &i : nullptr;
+    const auto ahead = static_cast<std::int16_t>(i.psn - cack.value());
+    return i.present && ahead <= 0 ? &i : nullptr;
   }
   /// REQUIRES: ready() had one.
   void pop() {

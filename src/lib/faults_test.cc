@@ -120,6 +120,18 @@ TEST_F(TwoDevices, LocalMemoryIsUnregisteredUnderFire) {
   EXPECT_EQ(errors, 1);
 }
 
+// MRC-RSP-008: what was not delivered is no success to who sent it.
+TEST_F(TwoDevices, AnImmediateWithoutAReceiveFailsAtItsSender) {
+  const std::uint64_t posted = 77;
+  ASSERT_EQ(qb->post_receive(std::span(&posted, 1)).error, 0);
+  for (std::uint64_t id = 1; id <= 3; ++id) ASSERT_EQ(write(0, 0, 100, id, SendOp::write_imm).error, 0);
+  const auto done = a.poll(3);
+  ASSERT_EQ(done.size(), 3u);
+  EXPECT_EQ(done[0].status, WorkStatus::success);
+  EXPECT_EQ(done[1].status, WorkStatus::remote_operation_error);
+  EXPECT_EQ(done[2].status, WorkStatus::flushed);
+}
+
 // MRC-NIC-003
 TEST_F(TwoDevices, AFullCqIsToldAndNeverSilent) {
   Ear ear;
