@@ -6,6 +6,7 @@
 
 #include "lib/nic_cq.h"
 #include "lib/nic_qp.h"
+#include "lib/no_memory.h"
 #include "wire/datagram.h"
 
 namespace mrc::lib {
@@ -98,12 +99,13 @@ std::byte* NicDevice::readable(nic::PdId pd, std::uint32_t rkey, std::uint64_t v
 Result<CompletionQueue*> NicDevice::create_cq(std::uint32_t depth, CqListener* listener) {
   if (depth == 0 || depth > limits_.max_cqe)
     return Error{EINVAL, "a completion queue has 1 to max_cqe entries"};
-  {
+  return or_no_memory([&]() -> Result<CompletionQueue*> {
+    auto cq = std::make_unique<NicCq>(*this, depth, listener);
     const std::lock_guard lock(mutex_);
     if (cqs_ >= limits_.max_cq) return Error{ENOMEM, "no more completion queues on this device"};
     ++cqs_;
-  }
-  return static_cast<CompletionQueue*>(new NicCq(*this, depth, listener));
+    return static_cast<CompletionQueue*>(cq.release());
+  });
 }
 
 int NicDevice::destroy_cq(CompletionQueue* queue) {
@@ -120,6 +122,10 @@ int NicDevice::destroy_cq(CompletionQueue* queue) {
 }
 
 Result<QueuePair*> NicDevice::create_qp(const QpInit& init) {
+  return or_no_memory([&] { return make_qp(init); });
+}
+
+Result<QueuePair*> NicDevice::make_qp(const QpInit& init) {
   auto qp = std::make_unique<NicQp>(*this, init);
   const std::lock_guard lock(mutex_);
   if (!alive_) return Error{ENODEV, "this device belongs to the parent process: open it again after fork"};

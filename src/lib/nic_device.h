@@ -127,6 +127,7 @@ class NicDevice final : public Device,
 
  private:
   NicDevice(const DeviceConfig& config, const DeviceSettings& settings);
+  Result<QueuePair*> make_qp(const QpInit& init);
   Status open_ports();
   nic::PathTable make_auto_paths();
   nic::NicConfig nic_config();

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <map>
 
@@ -198,6 +199,56 @@ TEST(Descriptors, ADeviceThatFindsNoneIsAnErrorAndNoMore) {
     }
     ::_exit(opened ? 0 : 1);
   }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+/// Makes or changes things until there is no memory for one more: 0 when it was told so, and not ended.
+template <class Step>
+int until_refused(Step step) {
+  for (int i = 0; i < 100'000; ++i)
+    if (const int error = step(); error != 0) return error == ENOMEM ? 0 : 1;
+  return 2;
+}
+
+int live_with_little_memory() {
+  Side side(loopback("c", 3));
+  rlimit limit{};
+  std::ifstream("/proc/self/statm") >> limit.rlim_max;  // pages that it has now
+  limit.rlim_cur = limit.rlim_max = limit.rlim_max * static_cast<rlim_t>(::getpagesize()) + (64 << 20);
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) return 3;
+  const QpInit deep{.pd = side.pd, .send_cq = side.cq, .recv_cq = side.cq, .send_depth = 16384};
+  int wrong = until_refused([&] {
+    const auto made = side.device->create_qp(deep);
+    if (made) side.qps.push_back(*made);
+    return made ? 0 : made.error().code;
+  });
+  std::size_t next = 0;  // connecting takes memory as well
+  wrong |= until_refused([&] {
+    QueuePair* qp = side.qps.at(next++);
+    const QpAttributes itself = attributes(side, qp->qpn());
+    const int error = qp->modify(QpState::init, itself);
+    return error != 0 ? error : qp->modify(QpState::rtr, itself);
+  });
+  if (side.qps.at(next - 1)->state() != QpState::init) wrong |= 4;
+  std::vector<CompletionQueue*> cqs;
+  wrong |= until_refused([&] {
+    const auto made = side.device->create_cq(1 << 20, nullptr);
+    if (made) cqs.push_back(*made);
+    return made ? 0 : made.error().code;
+  });
+  for (CompletionQueue* cq : cqs) side.device->destroy_cq(cq);
+  return wrong;
+}
+
+// Our callers are C's: an exception would end them.
+TEST(Memory, ThatIsShortIsAnErrorAndNoMore) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer's own memory is beyond every limit";
+#endif
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(live_with_little_memory());
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "lib/nic_device.h"
+#include "lib/no_memory.h"
 #include "node/process_metrics.h"
 
 namespace mrc::lib {
@@ -90,7 +91,7 @@ Result<std::shared_ptr<Device>> open_device(const DeviceConfig& config) {
   if (auto open = r.open[config.name].lock()) return std::shared_ptr<Device>(std::move(open));
   const auto settings = read_device_settings();
   if (!settings) return settings.error();
-  auto opened = NicDevice::open(config, *settings);
+  auto opened = or_no_memory([&] { return NicDevice::open(config, *settings); });
   if (!opened) return opened.error();
   r.open[config.name] = *opened;
   tell_metrics(r, **opened);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <new>
 
 #include "engine/sizes.h"
 
@@ -85,6 +86,17 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   qp.paths = connect.paths != nullptr ? connect.paths : config_.paths;
   if (qp.paths == nullptr || qp.paths->empty()) return EINVAL;
   if (connect.carriers != nullptr && connect.carriers->size() != qp.paths->size()) return EINVAL;
+  try {
+    attach(now, qp, connect);
+  } catch (const std::bad_alloc&) {  // it stays in INIT, with the receives that it has
+    detach(now, qp);
+    return ENOMEM;
+  }
+  return 0;
+}
+
+void Nic::attach(Time now, Qp& qp, const QpConnect& connect) {
+  timers_.make_room(3 * std::size_t{qps_.size()} + 2);  // a QP, its context and its peer
   qp.carriers = connect.carriers;
   qp.peer = &peers_.acquire(connect.peer, connect.peer_addresses);
   qp.peer->qps.push_back(qp);
@@ -100,7 +112,6 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   qp.packet_bytes = engine::cc_bytes_max(connect.path_mtu);
   qp.engine.emplace(engine_config(qp, connect, config_.seed, incoming_), *qp.context->congestion, pool_,
                     connect.sink != nullptr ? connect.sink : config_.sink);
-  timers_.make_room(3 * std::size_t{qps_.size()} + 2);  // a QP, its context and its peer
   qp.engine->modify(now, QpState::init);
   for (const std::uint64_t wr_id : qp.early_receives) qp.engine->post_receive(wr_id);
   qp.early_receives = {};
@@ -110,7 +121,6 @@ int Nic::connect(Time now, Qp& qp, const QpConnect& connect) {
   }
   qp.state = QpState::rtr;
   touch(qp);
-  return 0;
 }
 
 int Nic::start(Time now, Qp& qp, const QpSend& send) {

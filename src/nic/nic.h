@@ -177,6 +177,7 @@ class Nic {
   // nic.cc: QPs
   CongestionContext& context_for(Peer& peer, const QpConnect& connect);
   void set_level(Qp& qp, std::uint8_t level);
+  void attach(Time now, Qp& qp, const QpConnect& connect);
   void detach(Time now, Qp& qp);
   int flush_receive(Qp& qp, std::uint64_t wr_id);
 
