@@ -32,12 +32,17 @@ struct SoftDevices {
 const SoftDevices& soft_devices();
 bool is_soft(const ibv_device* device);
 
-class SoftContext final : public DeviceListener {
+class SoftContext final : public DeviceListener, public std::enable_shared_from_this<SoftContext> {
  public:
   SoftContext(ibv_device* from, std::shared_ptr<Device> to);
   ~SoftContext();
   SoftContext(const SoftContext&) = delete;
   SoftContext& operator=(const SoftContext&) = delete;
+
+  /// Stays until the program closes it, and then as long as an object of it does: programs close the device
+  /// and free its objects in any order. REQUIRES: a shared pointer has it.
+  void open() { opened_ = shared_from_this(); }
+  void close() { opened_.reset(); }
 
   /// What programs hold; the verbs shell fills its functions in.
   verbs_context& verbs() { return block_.verbs; }
@@ -57,12 +62,14 @@ class SoftContext final : public DeviceListener {
   Block block_;
   std::shared_ptr<Device> device_;
   AsyncQueue async_;
+  std::shared_ptr<SoftContext> opened_;
 };
 
 /// Null for a context of a real device, and for null.
 SoftContext* soft_context(ibv_context* context);
 
 struct SoftPd : ibv_pd {
+  std::shared_ptr<SoftContext> owner;  // for its regions and queue pairs as well: it goes after them
   std::shared_ptr<Device> device;
   Pd id;
 };

@@ -25,7 +25,7 @@ SoftCq* make_cq(SoftContext& ours, int cqe, void* cq_context, ibv_comp_channel* 
   cq->channel = channel;
   cq->cq_context = cq_context;
   cq->cqe = static_cast<int>((*shell)->queue()->depth());
-  cq->owner = &ours;
+  cq->owner = ours.shared_from_this();
   cq->shell = *std::move(shell);
   return cq.release();
 }
@@ -38,11 +38,13 @@ using namespace mrc::verbs;
 extern "C" {
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  if (soft_context(context) == nullptr) return MRC_PASS_ON(nullptr, ibv_create_comp_channel, context);
+  SoftContext* ours = soft_context(context);
+  if (ours == nullptr) return MRC_PASS_ON(nullptr, ibv_create_comp_channel, context);
   auto channel = std::make_unique<SoftChannel>();
   if (channel->channel.events.open_error() != 0)
     return fail<ibv_comp_channel>(channel->channel.events.open_error());
   channel->context = context;
+  channel->owner = ours->shared_from_this();
   channel->fd = channel->channel.events.fd();
   channel->refcnt = 0;
   return channel.release();

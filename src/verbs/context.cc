@@ -35,10 +35,11 @@ void fill_functions(verbs_context& verbs) {
 }  // namespace
 
 ibv_context* make_context(ibv_device* from, std::shared_ptr<lib::Device> device) {
-  auto context = std::make_unique<SoftContext>(from, std::move(device));
+  auto context = std::make_shared<SoftContext>(from, std::move(device));
   if (context->async().open_error() != 0) return fail<ibv_context>(context->async().open_error());
   fill_functions(context->verbs());
-  return context.release()->handle();
+  context->open();
+  return context->handle();
 }
 
 }  // namespace mrc::verbs
@@ -50,7 +51,7 @@ extern "C" {
 int ibv_close_device(ibv_context* context) {
   SoftContext* ours = soft_context(context);
   if (ours == nullptr) return MRC_PASS_ON(-1, ibv_close_device, context);
-  delete ours;
+  ours->close();
   return 0;
 }
 

@@ -79,6 +79,7 @@ ibv_pd* ibv_alloc_pd(ibv_context* context) {
   if (!id) return fail<ibv_pd>(id.error().code);
   auto* pd = new SoftPd{};
   pd->context = context;
+  pd->owner = ours->shared_from_this();
   pd->device = ours->device();
   pd->id = *id;
   return pd;

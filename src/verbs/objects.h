@@ -24,11 +24,12 @@ struct SoftMr : ibv_mr {
 };
 
 struct SoftChannel : ibv_comp_channel {
+  std::shared_ptr<SoftContext> owner;
   lib::Channel channel;
 };
 
 struct SoftCq : ibv_cq_ex {
-  SoftContext* owner = nullptr;
+  std::shared_ptr<SoftContext> owner;
   std::unique_ptr<lib::CqShell> shell;
   // Between start_poll and end_poll (completion_ex.cc).
   std::mutex polling;

@@ -29,6 +29,26 @@ TEST_F(SoftVerbs, DeviceAndPort) {
   EXPECT_EQ(ibv_query_port(context, 2, &port), EINVAL);
 }
 
+// Only a sanitizer sees what was wrong here.
+TEST_F(SoftVerbs, TheDeviceIsClosedBeforeItsObjects) {
+  static char bytes[64];
+  ibv_context* closed = make_context(context->device, device);
+  ibv_pd* pd = ibv_alloc_pd(closed);
+  ibv_mr* mr = ibv_reg_mr(pd, bytes, sizeof bytes, IBV_ACCESS_LOCAL_WRITE);
+  ibv_comp_channel* channel = ibv_create_comp_channel(closed);
+  ibv_cq* cq = ibv_create_cq(closed, 4, nullptr, channel, 0);
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = cq;
+  init.qp_type = IBV_QPT_RC;
+  ibv_qp* qp = ibv_create_qp(pd, &init);
+  ASSERT_EQ(ibv_close_device(closed), 0);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_EQ(ibv_destroy_cq(cq), 0);
+  EXPECT_EQ(ibv_destroy_comp_channel(channel), 0);
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
+  EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+}
+
 TEST_F(SoftVerbs, PortDownShows) {  // MRC-CTL-001
   device->set_port(PortId(1), false);
   ibv_port_attr port;
