@@ -22,7 +22,9 @@ std::vector<PlaneStatus> NicQp::planes() const {
     if (plane == found.end()) plane = found.insert(found.end(), {port, paths.port_usable(port), 0, 0});
     const engine::EvState state = paths.state(paths.known_as(slot));
     ++plane->evs;
-    plane->good += !reached_nobody && (state == engine::EvState::good || state == engine::EvState::skip);
+    // An EV keeps its state while its port is down, and yet nothing leaves by it.
+    const bool leads_on = plane->usable && !reached_nobody;
+    plane->good += leads_on && (state == engine::EvState::good || state == engine::EvState::skip);
   }
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.port.value < b.port.value; });

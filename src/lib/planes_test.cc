@@ -102,6 +102,15 @@ TEST_F(Planes, TheLastPortsOneByOne) {
   }
 }
 
+// openmrc/planes.h: "eth1 down, 0 of 64 EVs good".
+TEST_F(Planes, APortThatIsDownHasNoGoodEv) {
+  ASSERT_EQ(left->device->set_port_admin(PortId(3), false), 0);
+  const auto known = a->planes();
+  ASSERT_EQ(known.size(), std::size_t{kPlanes});
+  for (const PlaneStatus& plane : known)
+    EXPECT_EQ(plane.good, plane.port == PortId(3) ? 0 : plane.evs) << int{plane.port.value};
+}
+
 TEST_F(TwoDevices, AGidOfTheOtherFamilyIsRefused) {
   QpAttributes there = attributes(b, qb->qpn());
   there.remote_gid = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
