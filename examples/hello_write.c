@@ -6,6 +6,7 @@
  * Everything that a program needs is here once: a device, memory, a queue pair, a connection, one work
  * request and its completion. Build it with: cc hello_write.c $(pkg-config --cflags --libs openmrc)
  */
+#include <errno.h>
 #include <openmrc/connect.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
                                    .opcode = IBV_WR_RDMA_WRITE,
                                    .send_flags = IBV_SEND_SIGNALED,
                                    .wr.rdma = {peer.address, peer.rkey}};
-    if (mrc_post_send(qp, &wr, &bad) != 0) return perror("post"), 1;
+    if ((errno = mrc_post_send(qp, &wr, &bad)) != 0) return perror("post"), 1;
     struct ibv_wc wc;
     while (mrc_poll_cq(cq, 1, &wc) == 0) continue; /* complete: the bytes are in the peer's memory */
     if (wc.status != IBV_WC_SUCCESS) return fprintf(stderr, "write: %s\n", ibv_wc_status_str(wc.status)), 1;

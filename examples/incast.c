@@ -7,6 +7,7 @@
  * With "hint" each queue pair says that the receiver hears SENDERS of them, and starts with its share of the
  * window instead of all of it. The slowest queue pair's time is what a collective operation would wait for.
  */
+#include <errno.h>
 #include <openmrc/connect.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static void write_all(struct mrc_qp** qps, int count, struct mrc_cq* cq, const s
                                    .opcode = IBV_WR_RDMA_WRITE,
                                    .send_flags = IBV_SEND_SIGNALED,
                                    .wr.rdma = {peer->address, peer->rkey}};
-    if (mrc_post_send(qps[i], &wr, &bad) != 0) perror("post"), exit(1);
+    if ((errno = mrc_post_send(qps[i], &wr, &bad)) != 0) perror("post"), exit(1);
   }
   double first = 0;
   for (int done = 0; done < count;) {

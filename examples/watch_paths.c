@@ -6,6 +6,7 @@
  *
  * Pull a cable meanwhile: its plane loses its paths, the others carry on, and no write fails.
  */
+#include <errno.h>
 #include <openmrc/connect.h>
 #include <openmrc/planes.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static void post(struct mrc_qp* qp, const struct ibv_mr* mr, const struct target
                                  .opcode = IBV_WR_RDMA_WRITE,
                                  .send_flags = IBV_SEND_SIGNALED,
                                  .wr.rdma = {peer->address, peer->rkey}};
-  if (mrc_post_send(qp, &wr, &bad) != 0) perror("post"), exit(1);
+  if ((errno = mrc_post_send(qp, &wr, &bad)) != 0) perror("post"), exit(1);
 }
 
 /* Keeps kDepth writes in flight, and looks at the planes once a second. */

@@ -6,6 +6,7 @@
  * Packets of a message travel over many paths and arrive in any order; immediates are delivered in order all
  * the same.
  */
+#include <errno.h>
 #include <openmrc/connect.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
       ibv_reg_mr(pd, memory, (size_t)kMessages * kBytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
       "region");
   struct mrc_comp_channel* channel = NULL;
-  if (mrc_create_comp_channel(mrc, &channel) != 0) return perror("channel"), 1;
+  if ((errno = mrc_create_comp_channel(mrc, &channel)) != 0) return perror("channel"), 1;
   struct mrc_cq* cq = need(mrc_create_cq(mrc, 2 * kMessages, NULL, channel, 0), "completion queue");
   struct mrc_qp_init_attr init = {
       .send_cq = cq,
@@ -89,16 +90,16 @@ int main(int argc, char** argv) {
                 .send_flags = IBV_SEND_SIGNALED,
                 .imm_data = i, /* both sides of this example agree on the byte order: none */
                 .wr.rdma = {peer.address + i * kBytes, peer.rkey}};
-      if (mrc_post_send(qp, &wr, &bad) != 0) return perror("post"), 1;
+      if ((errno = mrc_post_send(qp, &wr, &bad)) != 0) return perror("post"), 1;
     }
     for (int i = 0; i < kMessages; ++i) next(channel, cq);
     printf("sent %d\n", kMessages);
   } else {
-    /* Receives first: an immediate that finds none waits, and its sender with it. */
+    /* Receives first: an immediate that finds none ends both queue pairs. */
     check(openmrc_prepare(&qp, 1, NULL));
     for (int i = 0; i < kMessages; ++i) {
       struct ibv_recv_wr *bad, wr = {.wr_id = (uint64_t)i};
-      if (mrc_post_recv(qp, &wr, &bad) != 0) return perror("receive"), 1;
+      if ((errno = mrc_post_recv(qp, &wr, &bad)) != 0) return perror("receive"), 1;
     }
     struct openmrc_listener* listener;
     check(openmrc_listen(NULL, "0", &listener));

@@ -176,7 +176,7 @@ struct mrc_qp_attr {
     uint16_t max_wimm;      /* writes with immediate in flight as requestor */
     uint16_t max_wimm_dest; /* the same as responder */
   } wimm;
-  uint8_t timeout; /* 1.024 us * 2^timeout, at most 24 */
+  uint8_t timeout; /* 1.024 us * 2^timeout, at most 24; 0: it never gives up, whatever retry says */
   struct {
     uint64_t ev_profile_id; /* 0: the provider's own paths */
     uint64_t cc_profile_id; /* 0: the provider's own congestion control */
