@@ -41,6 +41,8 @@ class TopSource {
   virtual ~TopSource() = default;
   virtual Result<bool> refresh(TopPicture& picture) = 0;
   virtual std::string json() = 0;
+  /// Nothing new will ever come.
+  virtual bool over() const { return false; }
   /// Readable when something has happened; -1: nobody tells.
   virtual int news() const { return -1; }
   /// Of two pictures one makes a rate: how long after the first the second is there.
@@ -73,6 +75,7 @@ class FrameTop final : public TopSource {
     return !frames.empty();
   }
   std::string json() override { return last_; }
+  bool over() const override { return reader_.over(); }
   milliseconds settles() const override { return settles_; }
 
  private:
@@ -97,6 +100,7 @@ class RecordingTop final : public TopSource {
     return true;
   }
   std::string json() override { return next_ > 0 ? source_->frames()[next_ - 1] : "{}"; }
+  bool over() const override { return next_ == source_->frames().size(); }
 
  private:
   std::unique_ptr<view::RecordingSource> source_;
@@ -167,31 +171,32 @@ Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {
 std::atomic<bool> stop_now{false};
 constexpr milliseconds kLeastBetween{100};  // whatever happens
 
-/// Without a terminal: a picture after each interval, as text.
+void print(const TopPicture& picture) {
+  const TopLook look{.rows = static_cast<int>(picture.qps.size() + picture.lanes.size()) * 2 + 40,
+                     .colour = false};
+  for (const std::string& line : draw(picture, look)) {
+    if (!line.empty() && line.find("q quit") == std::string::npos) std::printf("%s\n", line.c_str());
+  }
+}
+
+/// Without a terminal: a picture after each interval, as text. A source that has nothing new is late, or has
+/// not begun: only one that is over ends it.
 int print_all(TopSource& source, const TopOptions& o) {
+  constexpr milliseconds kLookAgain{10};
   TopPicture picture;
-  for (bool first = true; !stop_now; first = false) {
+  while (!stop_now) {
     auto fresh = source.refresh(picture);
-    // A source needs a moment to begin; what it then has is the first picture.
-    for (int i = 0; fresh && !*fresh && first && i < 500; ++i) {
-      std::this_thread::sleep_for(milliseconds(10));
-      fresh = source.refresh(picture);
-    }
     if (!fresh) return fail(fresh.error().what);
-    if (!*fresh) return 0;
-    if (first && o.once) {
+    if (!*fresh && source.over()) return 0;
+    if (!*fresh) {
+      std::this_thread::sleep_for(kLookAgain);
+      continue;
+    }
+    if (o.once) {
       std::this_thread::sleep_for(source.settles());
       if (fresh = source.refresh(picture); !fresh) return fail(fresh.error().what);
     }
-    if (o.json) {
-      std::printf("%s\n", source.json().c_str());
-    } else {
-      TopLook look{.rows = static_cast<int>(picture.qps.size() + picture.lanes.size()) * 2 + 40,
-                   .colour = false};
-      for (const std::string& line : draw(picture, look)) {
-        if (!line.empty() && line.find("q quit") == std::string::npos) std::printf("%s\n", line.c_str());
-      }
-    }
+    o.json ? static_cast<void>(std::printf("%s\n", source.json().c_str())) : print(picture);
     std::fflush(stdout);
     if (o.once) return 0;
     std::this_thread::sleep_for(std::chrono::duration<double>(o.every));

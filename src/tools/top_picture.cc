@@ -65,6 +65,7 @@ Status TopFrames::take(const std::string& text, TopPicture& p) {
   const json f = json::parse(text, nullptr, false);
   if (!f.is_object()) return Error{EINVAL, "this is no frame"};
   try {
+    over_ = f.value("done", false);
     const json& total = f.at("total");
     p.summary = {text_of("time %s   goodput %.2f Gb/s   repairs %" PRIu64 "   trims %" PRIu64
                          "   lost %" PRIu64 "   broken directions %zu",

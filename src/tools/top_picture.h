@@ -44,8 +44,11 @@ void add_event(TopPicture& picture, std::string event);
 class TopFrames {
  public:
   Status take(const std::string& frame, TopPicture& picture);
+  /// The last one said that no other follows.
+  bool over() const { return over_; }
 
  private:
+  bool over_ = false;
   std::map<std::uint32_t, double> most_;  // of each plane so far: the scale of its bar
 };
 

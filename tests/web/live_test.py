@@ -88,6 +88,15 @@ class InATerminal(LiveCase):
         else:
             self.fail(done.stdout[:300])
 
+    def test_it_waits_for_a_lab_that_has_nothing_new(self):
+        words = [MRC, "top", "--lab", self.lab, "--json", "--every", "0.1"]  # a lab has a frame every half second
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as top:
+            self.addCleanup(top.kill)
+            numbers = [json.loads(top.stdout.readline() or "{}").get("n") for _ in range(4)]
+            self.assertEqual(len(set(numbers)), 4, numbers)
+            top.terminate()
+            self.assertEqual(top.wait(SECONDS), 0)
+
     def test_a_failed_port_is_down_in_the_next_picture(self):
         top = self.start("h0", MRC, "top", "--every", "0.2", stdout=subprocess.PIPE, text=True)
         self.addCleanup(top.stdout.close)
