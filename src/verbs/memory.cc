@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "verbs/objects.h"
@@ -22,12 +23,19 @@ constexpr unsigned kKnownAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRI
                                   IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_HUGETLB;
 
 /// A NIC pins what it is given, and refuses what is not there or may not be written. Bringing the pages in
-/// does the same check, and spares the first packets the page faults.
+/// does the same check, and spares the first packets the page faults. In pieces: until the kernel has brought
+/// one in, every other thread of the process that maps or unmaps anything waits, and gigabytes take seconds.
 int bring_in(void* address, std::size_t length, bool write) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto start = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
   const auto end = reinterpret_cast<std::uintptr_t>(address) + length;
-  const auto populate = [=](int how) { return madvise(reinterpret_cast<void*>(start), end - start, how); };
+  const auto populate = [=](int how) {
+    constexpr std::size_t kPiece = 16 << 20;
+    int error = 0;
+    for (std::uintptr_t at = start; error == 0 && at < end; at += std::min(kPiece, end - at))
+      error = madvise(reinterpret_cast<void*>(at), std::min(kPiece, end - at), how);
+    return error;
+  };
   if (populate(write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0) return 0;
   if (errno != EINVAL) return errno == ENOMEM ? EFAULT : errno;
   // EINVAL: may not be written; or an old kernel, or memory of a device, against which there is nothing to be
