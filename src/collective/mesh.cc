@@ -67,7 +67,9 @@ Status Mesh::open() {
   void* memory = ::mmap(nullptr, options_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return no("memory");
   memory_ = static_cast<std::byte*>(memory);
-  mr_ = ::ibv_reg_mr(pd_, memory_, options_.bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  // On demand: no operation uses all of it, and what one does use it fills before time is taken.
+  constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ON_DEMAND;
+  mr_ = ::ibv_reg_mr(pd_, memory_, options_.bytes, kAccess);
   if (mr_ == nullptr) return no("memory region");
   cq_ = ::mrc_create_cq(context_, static_cast<int>(ranks() * (kSends + kReceives)), nullptr, nullptr, 0);
   return cq_ == nullptr ? Status(no("completion queue")) : Status(Done{});

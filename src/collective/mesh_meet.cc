@@ -56,7 +56,8 @@ Status Mesh::meet_all() {
   const std::string port = std::to_string(options_.tcp_port + rank());
   if (const int error = ::openmrc_listen(options_.addresses[rank()].c_str(), port.c_str(), &listener);
       error != 0) {
-    return Error{error, ::openmrc_error()};
+    const char* remedy = error == EADDRNOTAVAIL ? " (this host has no such address: is --rank right?)" : "";
+    return Error{error, ::openmrc_error() + std::string(remedy)};
   }
   Status met = Done{};
   for (std::uint32_t r = 0; r < ranks() && met; ++r) {
@@ -118,9 +119,10 @@ Status Mesh::meet(std::uint32_t place, Connect&& connect) {
   if (!sane) {
     ::openmrc_close(connection, 0);
     ::mrc_destroy_qp(qp);
-    return Error{EINVAL,
-                 "a peer does something else: give all ranks the same --peers, --kinds, --sizes and --port, "
-                 "and each its own --rank"};
+    const std::string who = theirs.rank < ranks() ? name_of(theirs.rank) : "a peer";
+    return Error{EINVAL, who +
+                             " does something else: give all ranks the same --peers, --kinds, --sizes and "
+                             "--port, and each its own --rank"};
   }
   peers_[theirs.rank] = {.qp = qp,
                          .connection = connection,

@@ -65,11 +65,12 @@ struct Launch {
   int rank = number_from({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
   int size = number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
   int here = number_from({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});  // on this host
+  int hosts = number_from({"SLURM_STEP_NUM_NODES"});                          // srun says only this
 
   bool happened() const { return rank >= 0 && size > 0; }
   /// Not by what a batch job of Slurm has in its environment before anything is launched.
   bool of_several() const { return number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) > 1; }
-  bool elsewhere_too() const { return here > 0 && here < size; }
+  bool elsewhere_too() const { return here > 0 ? here < size : hosts > 1; }
 };
 
 /// Empty when nothing is wrong.
@@ -102,6 +103,9 @@ int run(Options o) {
     if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return refuse(wrong);
     if (!launched) return collective_on_this_host(job);
   }
+  if (o.rank < 0 && launch.happened() && static_cast<std::size_t>(launch.size) != job.mesh.addresses.size())
+    return refuse("the launcher has started " + std::to_string(launch.size) + " ranks, and --peers names " +
+                  std::to_string(job.mesh.addresses.size()));
   if (o.rank < 0) o.rank = launch.rank;
   if (const std::string wrong = cannot_be(job.mesh); !wrong.empty()) return refuse(wrong);
   if (o.rank < 0 || static_cast<std::size_t>(o.rank) >= job.mesh.addresses.size()) {
@@ -110,7 +114,8 @@ int run(Options o) {
   }
   job.mesh.rank = static_cast<std::uint32_t>(o.rank);
   const auto done = collective_rank(job);
-  return done ? *done : complain(done.error().what);
+  // A launcher mixes what all of them say.
+  return done ? *done : complain("rank " + std::to_string(o.rank) + ": " + done.error().what);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,6 +59,21 @@ TEST_F(Collective, AnOddNumberOfRanks) {
   EXPECT_EQ(count(o.out, "\"wrong\":0"), 3) << o.out;
 }
 
+std::int64_t most_resident_kib(int whose) {
+  rusage usage{};
+  ::getrusage(whose, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST_F(Collective, MemoryThatNoOperationTouchesCostsNothing) {
+  const std::int64_t before = std::max(most_resident_kib(RUSAGE_SELF), most_resident_kib(RUSAGE_CHILDREN));
+  const Outcome o = run_mrc({"collective", "--ranks", "2", "--port", "18760", "--kinds", "ring", "--sizes",
+                             "64M", "--seconds", "0"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_LT(most_resident_kib(RUSAGE_CHILDREN), before + 3 * (64 << 10))
+      << "the buffer, and half as much twice";
+}
+
 void expect_refusal(const std::vector<std::string>& options, const std::string& sentence) {
   std::vector<std::string> words{"collective"};
   words.insert(words.end(), options.begin(), options.end());
@@ -85,8 +101,23 @@ TEST_F(Collective, ALauncherOfSeveralProcessesIsHeard) {
   expect_refusal({"--ranks", "2"}, "the launcher says how many");
   ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
   expect_refusal({}, "on several hosts");
+  expect_refusal({"--peers", "127.0.0.1,127.0.0.1"}, "the launcher has started 4 ranks, and --peers names 2");
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"})
     ::unsetenv(name);
+}
+
+TEST_F(Collective, SrunOnSeveralHostsIsHeard) {
+  const std::vector<std::pair<const char*, const char*>> step{
+      {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_NUM_NODES", "2"}};
+  for (const auto& [name, value] : step) ::setenv(name, value, 1);
+  expect_refusal({"--wait", "0.1"}, "on several hosts");
+  for (const auto& [name, value] : step) ::unsetenv(name);
+}
+
+TEST_F(Collective, AWrongRankIsToldFromAPortInUse) {
+  expect_refusal({"--peers", "127.0.0.1,192.0.2.1", "--rank", "1", "--device", "lo/127.0.0.1"},
+                 "rank 1: listen at 192.0.2.1 TCP port 18601: Cannot assign requested address (this host has "
+                 "no such address: is --rank right?)");
 }
 
 /// The ranks of a job, each a process with options of its own, started after one another once `between` is
@@ -128,6 +159,8 @@ TEST_F(Collective, RanksWithDifferentPlansSayItAtOnce) {
       run_ranks("18730", {{"--kinds", "ring", "--sizes", "8"}, {"--kinds", "tree", "--sizes", "8"}});
   EXPECT_NE(o.status, 0);
   EXPECT_NE(o.err.find("give all ranks the same --peers, --kinds, --sizes"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("rank 0: rank 1 at 127.0.0.1 does something else"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("rank 1: rank 0 at 127.0.0.1 does something else"), std::string::npos) << o.err;
 }
 
 TEST_F(Collective, WhoeverKnocksIsNoRank) {
