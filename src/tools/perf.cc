@@ -1,6 +1,7 @@
 // `mrc perf`: the command line.
 #include "tools/perf.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,19 +49,29 @@ int measure(const PerfOptions& o) {
   return interrupted_status();
 }
 
-/// Both ends on this host: a child listens. It goes when we do.
+[[noreturn]] void listen_and_exit(const PerfOptions& o) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGINT, SIG_IGN);  // Ctrl-C is the other end's, which says when it is over
+  const auto served = perf_serve(o);
+  ::_exit(served ? 0 : complain(served.error()));
+}
+
+/// Both ends on this host: a child listens. It goes when we do, and we don't wait for one that has said why
+/// it can't.
 int run_local(PerfOptions o) {
   constexpr const char* kHere = "127.0.0.1";
   o.listen = o.connect = kHere;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return complain({errno, "no pipe"});
+  o.says_it_listens = ends[1];
   const pid_t child = ::fork();
+  if (child == 0) listen_and_exit(o);
+  ::close(ends[1]);
+  char byte = 0;
+  const bool listens = child > 0 && ::read(ends[0], &byte, 1) == 1;
+  ::close(ends[0]);
   if (child < 0) return complain({errno, "can't fork"});
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::signal(SIGINT, SIG_IGN);  // Ctrl-C is the other end's, which says when it is over
-    const auto served = perf_serve(o);
-    ::_exit(served ? 0 : complain(served.error()));
-  }
-  const int status = measure(o);
+  const int status = listens ? measure(o) : 1;
   if (status != 0) ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   return status;

@@ -29,6 +29,7 @@ struct PerfOptions {
   std::uint32_t mtu = 4096;
   std::string cc;                                // as in MRC_CC
   std::uint64_t ev_profile = 0, cc_profile = 0;  // of this end's node; 0: the device's own
+  int says_it_listens = -1;                      // gets a byte when others may connect
   bool latency = false, imm = false, verify = false, local = false, json = false, quiet = false, icrc = true;
 };
 

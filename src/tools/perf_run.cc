@@ -2,6 +2,7 @@
 #include <netdb.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -233,6 +234,8 @@ Status perf_serve(const PerfOptions& options) {
   openmrc_listener* listener = nullptr;
   if (openmrc_listen(here->c_str(), options.service.c_str(), &listener) != 0)
     return Error{EADDRINUSE, std::string(openmrc_error()) + " (--tcp-port names another, at both ends)"};
+  if (options.says_it_listens >= 0 && ::write(options.says_it_listens, "", 1) != 1)
+    return Error{errno, "can't say that it listens"};
   const Status accepted = (*side)->accept(listener);
   openmrc_destroy_listener(listener);
   if (!accepted) return accepted;

@@ -1,5 +1,8 @@
 // `mrc perf` between two processes over loopback: real sockets, every byte compared.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -116,6 +119,22 @@ TEST_F(Perf, WhoFindsNobodySaysHowLongItWaited) {
             std::string::npos)
       << o.err;
   EXPECT_NE(o.err.find("no connection to 127.0.0.1 port 18816"), std::string::npos) << o.err;
+}
+
+TEST_F(Perf, AnEndThatCannotListenKeepsNobodyWaiting) {
+  const int taken = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_port = htons(18819);
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(taken, reinterpret_cast<sockaddr*>(&here), sizeof here), 0);
+  ASSERT_EQ(::listen(taken, 1), 0);
+  const Outcome o = run_mrc({"perf", "--local", "--tcp-port", "18819", "--wait", "2"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("Address already in use (--tcp-port names another"), std::string::npos) << o.err;
+  EXPECT_EQ(o.err.find("did not answer in time"), std::string::npos)
+      << "the other end never tried: " << o.err;
+  ::close(taken);
 }
 
 TEST_F(Perf, AProfileThatIsNotThereIsNamed) {
