@@ -35,6 +35,8 @@ int ctl_fail(const Error& error) {
   return 1;
 }
 
+int ctl_refuse(const std::string& what) { return ctl_fail({EINVAL, what}), kUsageError; }
+
 int width_of_names(const std::vector<node::DeviceFacts>& devices) {
   std::size_t widest = 8;
   for (const node::DeviceFacts& device : devices) widest = std::max(widest, device.name.size());

@@ -16,6 +16,8 @@ struct CtlOptions {
 };
 
 int ctl_fail(const Error& error);
+/// A word is missing or wrong: the status of wrong usage.
+int ctl_refuse(const std::string& what);
 /// mrcd, or what to do when it is not there. `device` empty: the node as a whole.
 Result<node::DaemonClient> ctl_connect(const CtlOptions& options, const std::string& device = {});
 

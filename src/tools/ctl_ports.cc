@@ -115,8 +115,7 @@ int list_ports(const CtlOptions& options, const PortOptions& o) {
 
 int set_port(const CtlOptions& options, const PortOptions& o) {
   const bool up = o.verb == "up";
-  if (o.port == 0)
-    return ctl_fail({EINVAL, "which port? say `mrc ctl ports " + o.verb + " PORT`"}), kUsageError;
+  if (o.port == 0) return ctl_refuse("which port? say `mrc ctl ports " + o.verb + " PORT`");
   auto context = CtlContext::open(options, o.device, true);
   if (!context) return ctl_fail(context.error());
   mrc_ctl_port_attr attr{up ? MRC_CTL_PORT_ADMIN_ENABLED : MRC_CTL_PORT_ADMIN_DISABLED};

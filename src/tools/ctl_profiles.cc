@@ -103,7 +103,7 @@ void show_cc(const CcProfile& p, JsonWriter& json) {
 /// One object, whether or not --json was said: a profile is no table.
 int show(const CtlOptions& options, const ProfileOptions& o) {
   const auto kind = profile_kind(o.kind);
-  if (!kind || o.id == 0) return ctl_fail({EINVAL, "which? say `mrc ctl profiles show format|ev|cc ID`"});
+  if (!kind || o.id == 0) return ctl_refuse("which? say `mrc ctl profiles show format|ev|cc ID`");
   auto client = ask_device(options, o.device);
   if (!client) return ctl_fail(client.error());
   JsonWriter json;
@@ -143,7 +143,7 @@ int create(const CtlOptions& options, const ProfileOptions& o) {
 
 int remove(const CtlOptions& options, const ProfileOptions& o) {
   const auto kind = profile_kind(o.kind);
-  if (!kind || o.id == 0) return ctl_fail({EINVAL, "which? say `mrc ctl profiles delete format|ev|cc ID`"});
+  if (!kind || o.id == 0) return ctl_refuse("which? say `mrc ctl profiles delete format|ev|cc ID`");
   auto context = CtlContext::open(options, o.device, true);
   if (!context) return ctl_fail(context.error());
   if (auto gone = delete_profile(*context, *kind, o.id); !gone) return ctl_fail(gone.error());
@@ -156,8 +156,7 @@ int run(const CtlOptions& options, const ProfileOptions& o) {
   if (o.verb == "delete") return remove(options, o);
   ProfileOptions with_file = o;
   with_file.file = o.kind;
-  if (with_file.file.empty())
-    return ctl_fail({EINVAL, "from which file? say `mrc ctl profiles create FILE`"});
+  if (with_file.file.empty()) return ctl_refuse("from which file? say `mrc ctl profiles create FILE`");
   return create(options, with_file);
 }
 
@@ -211,6 +210,8 @@ int list_evs(const CtlOptions& options, const EvOptions& o, const EvProfile& pro
 }
 
 int run_evs(const CtlOptions& options, const EvOptions& o) {
+  if (o.verb != "list" && o.evs.empty())
+    return ctl_refuse("which EVs? say `mrc ctl evs " + o.verb + " PROFILE EV...`");
   auto client = ask_device(options, o.device);
   if (!client) return ctl_fail(client.error());
   const auto is = client->ask<EvIs>(GetEv{o.profile});
@@ -219,7 +220,6 @@ int run_evs(const CtlOptions& options, const EvOptions& o) {
     return ctl_fail(
         {ENOENT, "there is no EV profile " + std::to_string(o.profile) + ": `mrc ctl profiles` lists them"});
   if (o.verb == "list") return list_evs(options, o, is->profile);
-  if (o.evs.empty()) return ctl_fail({EINVAL, "which EVs? say `mrc ctl evs " + o.verb + " PROFILE EV...`"});
   auto entries = find_evs(is->profile, o);
   if (!entries) return ctl_fail(entries.error());
   auto context = CtlContext::open(options, o.device, true);

@@ -110,7 +110,9 @@ class Help(unittest.TestCase):
     def test_nonsense_is_wrong_usage(self):
         for words in (["frobnicate"], ["lab", "frobnicate"], ["version", "--frobnicate"], ["topo"], ["perf"], ["perf", "--size", "x"],
                       ["exec", "--udp-port", "70000", "--", "true"], ["exec", "--spray-unit", "65", "--", "true"],
-                      ["collective", "--sizes", "x"], ["web"], ["ctl", "ports", "down"], ["perf", "--local", "--tcp-port", "x"]):
+                      ["collective", "--sizes", "x"], ["web"], ["ctl", "ports", "down"],
+                      ["ctl", "profiles", "show", "ev"], ["ctl", "profiles", "delete", "foo", "7"], ["ctl", "profiles", "create"], ["ctl", "evs", "deny", "1"],
+                      ["perf", "--local", "--tcp-port", "x"]):
             with self.subTest(" ".join(words)):
                 done = subprocess.run(["mrc", *words], env=ENV, capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 2)
