@@ -28,6 +28,19 @@ TEST(Json, StringsAreEscaped) {
   EXPECT_EQ(json.text(), R"("a\"b\\c\u000a\u0000")");
 }
 
+TEST(Json, WhatIsNoUtf8IsReplaced) {
+  const auto quoted = [](std::string_view v) { return JsonWriter().value(v).text(); };
+  for (const char* good : {"gr\u00f6\u00dfe", "\u2192", "\U0001F600", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"})
+    EXPECT_EQ(quoted(good), '"' + std::string(good) + '"');
+  EXPECT_EQ(quoted("a\xFF"
+                   "b"),
+            R"("a\ufffdb")");
+  EXPECT_EQ(quoted("\xC3"), R"("\ufffd")") << "cut short";
+  EXPECT_EQ(quoted("\xC3\"x"), R"("\ufffd\"x")") << "what follows is escaped all the same";
+  for (const char* bad : {"\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"})
+    EXPECT_EQ(quoted(bad).find(bad[0]), std::string::npos);
+}
+
 TEST(Json, NumbersKeepTheirValue) {
   JsonWriter json;
   json.begin_array()
