@@ -128,10 +128,10 @@ std::uint32_t Mesh::look_at_planes() {
   return lame;
 }
 
-std::vector<std::string> Mesh::lame() const {
-  std::vector<std::string> found;
+std::vector<Mesh::LamePeer> Mesh::lame() const {
+  std::vector<LamePeer> found;
   for (std::uint32_t r = 0; r < ranks(); ++r) {
-    if (peers_[r].looks.any_dead()) found.push_back(name_of(r) + ": " + peers_[r].planes);
+    if (peers_[r].looks.any_dead()) found.push_back({r, name_of(r), peers_[r].planes});
   }
   return found;
 }

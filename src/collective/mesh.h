@@ -52,8 +52,12 @@ class Mesh {
   /// Looks at the planes to all peers, and counts the peers that some plane has carried nothing to at any
   /// look.
   std::uint32_t look_at_planes();
-  /// Those peers, and how all of their planes stood at the last look; a line each.
-  std::vector<std::string> lame() const;
+  /// Those peers, and how all of their planes stood at the last look.
+  struct LamePeer {
+    std::uint32_t rank;
+    std::string name, planes;
+  };
+  std::vector<LamePeer> lame() const;
 
  private:
   struct Peer {

@@ -97,29 +97,30 @@ Status measure(Mesh& mesh, Operation& operation, double seconds, Agreement& agre
 /// A path that lost something, while neighbours were still finding each other perhaps, or because a process
 /// was kept from running, comes back with traffic: where a plane seems to carry nothing on any rank, all of
 /// them go on for a while before that counts.
-Result<std::uint32_t> give_more_chances(Mesh& mesh, Agreement& agreement, std::size_t bytes,
-                                        const CoreWait& cores) {
+Result<Account> give_more_chances(Mesh& mesh, Agreement& agreement, std::size_t bytes,
+                                  const CoreWait& cores) {
   constexpr double kSeconds = 1;
   constexpr int kChances = 3;
+  Account account;
   Operation operation(mesh, Kind::ring_all_reduce, bytes);
   for (int chance = 0; chance <= kChances; ++chance) {
-    std::uint64_t lame = mesh.look_at_planes();
-    if (auto all = agreement.add_up(lame); !all) return all.error();
-    if (lame == 0) return 0u;
+    account.lame = mesh.look_at_planes();
+    if (auto all = agreement.add_up(account.lame); !all) return all.error();
+    if (account.lame == 0) return account;
     if (chance == kChances) break;
     Row row;
     if (auto done = measure(mesh, operation, kSeconds, agreement, row); !done) return done.error();
     if (row.wrong != 0)
       return Error{EIO, std::to_string(row.wrong) + " values were wrong when planes had another chance"};
   }
-  std::uint64_t late = cores.is_late();
-  if (auto all = agreement.add_up(late); !all) return all.error();
-  return static_cast<std::uint32_t>(late);
+  account.late = cores.is_late();
+  if (auto all = agreement.add_up(account.late); !all) return all.error();
+  return account;
 }
 
 }  // namespace
 
-Result<std::uint32_t> run(Mesh& mesh, const Plan& plan, const std::function<void(const Row&)>& tell) {
+Result<Account> run(Mesh& mesh, const Plan& plan, const std::function<void(const Row&)>& tell) {
   const CoreWait cores;
   const std::size_t largest = *std::max_element(plan.sizes.begin(), plan.sizes.end());
   Agreement agreement(mesh, Operation::memory_for(largest, mesh.ranks()));

@@ -23,8 +23,14 @@ struct Row {
   double bus_gbps = 0;
 };
 
-/// All ranks run the same plan; rank 0 hears of each row. How many ranks had to wait for a core so long that
-/// they may have seemed dead to others: what Mesh::lame() says then is of no weight.
-Result<std::uint32_t> run(Mesh& mesh, const Plan& plan, const std::function<void(const Row&)>& tell);
+/// What all ranks together found at the end.
+struct Account {
+  std::uint64_t lame = 0;  // pairs of ranks between which some plane carries nothing, counted from both sides
+  std::uint64_t late =
+      0;  // ranks that had to wait for a core so long that they may have seemed dead to others
+};
+
+/// All ranks run the same plan; rank 0 hears of each row.
+Result<Account> run(Mesh& mesh, const Plan& plan, const std::function<void(const Row&)>& tell);
 
 }  // namespace mrc::collective

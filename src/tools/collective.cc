@@ -25,7 +25,7 @@ struct Options {
   std::uint16_t port = 18600;
   std::optional<std::uint32_t> spray_unit;
   double seconds = 0.3, wait = 30;
-  bool json = false;
+  bool json = false, all_planes = false;
 };
 
 int complain(const std::string& what) {
@@ -85,7 +85,7 @@ int run(Options o) {
   ::setenv("MRC_SPRAY_UNIT", std::to_string(o.spray_unit.value_or(kSprayUnit)).c_str(), o.spray_unit ? 1 : 0);
   const auto plan = make_plan(o);
   if (!plan) return refuse(plan.error().what);
-  CollectiveJob job{*plan, {}, o.json};
+  CollectiveJob job{*plan, {}, o.json, o.all_planes};
   job.mesh.tcp_port = o.port;
   job.mesh.device = o.device;
   job.mesh.timeout_ms = static_cast<int>(o.wait * 1000);
@@ -143,6 +143,9 @@ Run collective(CLI::App& app) {
       ->check(CLI::Range(0.1, 86400.0));
   app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (MRC_SPRAY_UNIT, else 8)")
       ->check(CLI::Range(0, 64));
+  app.add_flag(
+      "--all-planes", o->all_planes,
+      "fail, on all ranks, when a plane carries nothing between two of them; else that is only said");
   app.add_flag("--json", o->json, "one JSON object per row");
   app.footer(
       "Every value is checked on all ranks, before and after the time is taken. Bus bandwidth is what each "

@@ -14,9 +14,11 @@ struct CollectiveJob {
   collective::Plan plan;
   collective::MeshOptions mesh;
   bool json = false;
+  bool all_planes = false;  // one that carries nothing between two ranks is a failure of all
 };
 
-/// Runs one rank; rank 0 prints. The exit status: 1 when a value was wrong.
+/// Runs one rank; rank 0 prints. The exit status: 1 when a value was wrong, or a plane missing that was asked
+/// for.
 Result<int> collective_rank(CollectiveJob job);
 /// A process for each rank; the exit status.
 int collective_on_this_host(const CollectiveJob& job);

@@ -35,6 +35,31 @@ void print(const collective::Row& row, std::uint32_t ranks, bool json) {
   std::fflush(stdout);
 }
 
+void print(std::uint32_t rank, const collective::Mesh::LamePeer& peer, const collective::Account& account) {
+  JsonWriter out;
+  out.begin_object().field("rank", rank).field("lame_peer", peer.rank).field("planes", peer.planes);
+  std::printf("%s\n", out.field("late_ranks", account.late).end_object().text().c_str());
+}
+
+/// Each rank of its own peers.
+void tell_of_planes(const std::vector<collective::Mesh::LamePeer>& lame, const collective::Account& account,
+                    const CollectiveJob& job) {
+  const std::uint32_t rank = job.mesh.rank;
+  const std::string maybe = account.late == 0
+                                ? ""
+                                : "; but " + std::to_string(account.late) + " of " +
+                                      std::to_string(job.mesh.addresses.size()) +
+                                      " ranks had to wait for a core, and may only have been late";
+  for (const auto& peer : lame) {
+    std::fprintf(stderr, "mrc collective: rank %u reaches not every plane of %s: %s%s\n", rank,
+                 peer.name.c_str(), peer.planes.c_str(), maybe.c_str());
+    if (job.json) print(rank, peer, account);
+  }
+  if (lame.empty() && account.lame > 0 && job.all_planes)
+    std::fprintf(stderr, "mrc collective: rank %u: other ranks don't reach each other on every plane\n",
+                 rank);
+}
+
 /// Ranks with different plans would wait for each other.
 std::uint64_t fingerprint(const collective::Plan& plan) {
   constexpr std::uint64_t kPrime = 0x100'0000'01B3;  // FNV
@@ -90,13 +115,8 @@ Result<int> collective_rank(CollectiveJob job) {
     print(row, ranks, job.json);
   });
   if (!done) return done.error();
-  const std::string maybe = *done == 0 ? ""
-                                       : "; but " + std::to_string(*done) + " of " + std::to_string(ranks) +
-                                             " ranks had to wait for a core, and may only have been late";
-  for (const std::string& planes : (*mesh)->lame())
-    std::fprintf(stderr, "mrc collective: rank %u reaches not every plane of %s%s\n", job.mesh.rank,
-                 planes.c_str(), maybe.c_str());
-  return wrong == 0 ? 0 : 1;
+  tell_of_planes((*mesh)->lame(), *done, job);
+  return wrong == 0 && (done->lame == 0 || !job.all_planes) ? 0 : 1;
 }
 
 int collective_on_this_host(const CollectiveJob& job) {

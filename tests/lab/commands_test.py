@@ -70,21 +70,25 @@ class Commands(WithLab):
         self.ok("heal")
         self.assertEqual(self.status()["faults"], [])
 
-    def collective(self):
-        """What both ranks say of a collective between the two hosts, over all planes; it must end well."""
+    def collective(self, *more, status=0):
+        """What both ranks say of a collective between the two hosts, over all planes; both end with `status`."""
         peers = ",".join(h["addresses"][0] for h in self.status()["host_addresses"])
         ranks = [on(f"h{i}", MRC, "collective", "--peers", peers, "--rank", str(i), "--device", "p0,p1,p2,p3",
-                    "--kinds", "ring", "--sizes", "64K", "--seconds", "0.1") for i in range(2)]
+                    "--kinds", "ring", "--sizes", "64K", "--seconds", "0.1", *more) for i in range(2)]
         said = [rank.communicate(timeout=SECONDS)[0] for rank in ranks]
-        self.assertEqual([rank.returncode for rank in ranks], [0, 0], said)
+        self.assertEqual([rank.returncode for rank in ranks], [status, status], said)
         return "".join(said)
 
     def test_a_collective_names_the_plane_that_carries_nothing(self):
-        self.assertNotIn("not every plane", self.collective())
+        self.assertNotIn("not every plane", self.collective("--all-planes"))
         self.ok("fail", "h0.p1")
         said = self.collective()
         self.assertRegex(said, "rank 0 reaches not every plane of rank 1 .*p0 up.*; p1 down, .*; p2 up")
         self.assertRegex(said, "ring_all_reduce +65536 .* 0\n")
+        said = self.collective("--all-planes", "--json", status=1)
+        lame = [json.loads(line) for line in said.splitlines() if '"lame_peer"' in line]
+        self.assertEqual({(one["rank"], one["lame_peer"]) for one in lame}, {(0, 1), (1, 0)})
+        self.assertRegex(lame[0]["planes"], "p1 (up|down), 0 of")
 
     def test_pcap_shows_encapsulated_packets(self):
         with tempfile.TemporaryDirectory() as folder:
