@@ -10,6 +10,7 @@
 
 #include "base/size.h"
 #include "tools/commands.h"
+#include "tools/real_range.h"
 
 namespace mrc::tools {
 namespace {
@@ -138,9 +139,9 @@ Run collective(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember({"ring", "tree", "alltoall"}));
   app.add_option("--sizes", o->sizes, "bytes of the buffer (8,64K,1M,16M)")->delimiter(',');
-  app.add_option("--seconds", o->seconds, "for each row, about (0.3)")->check(CLI::Range(0.0, 3600.0));
+  app.add_option("--seconds", o->seconds, "for each row, about (0.3)")->check(real_range(0.0, 3600.0));
   app.add_option("--wait", o->wait, "seconds for the other ranks to come, and to answer (30)")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(real_range(0.1, 86400.0));
   app.add_option("--spray-unit", o->spray_unit, "packets in a row on one EV (MRC_SPRAY_UNIT, else 8)")
       ->check(CLI::Range(0, 64));
   app.add_flag(

@@ -8,6 +8,7 @@
 #include "port/address.h"
 #include "tools/ctl_context.h"
 #include "tools/ctl_names.h"
+#include "tools/real_range.h"
 
 namespace mrc::tools {
 namespace {
@@ -127,7 +128,7 @@ Run ctl_probe(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {
   app.add_option("--ev", o->evs, "EVs to try: source ports in hex (0xee48)")->type_name("EV...");
   app.add_option("--port", o->port, "leave by this port (1)")->check(CLI::Range(1, 31));
   app.add_option("--count", o->count, "probes for each EV (4)")->check(CLI::Range(1, 64));
-  app.add_option("--timeout", o->timeout_ms, "milliseconds to wait (1000)")->check(CLI::Range(0.1, 4000.0));
+  app.add_option("--timeout", o->timeout_ms, "milliseconds to wait (1000)")->check(real_range(0.1, 4000.0));
   app.add_option("--device", o->device, "from this device; not needed when there is one")->type_name("NAME");
   app.footer("Example: mrc ctl probe 10.0.0.2 --ev 0xee48 0xee49");
   return [options, o] { return run(*options, *o); };

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "tools/ctl.h"
 #include "tools/ctl_names.h"
+#include "tools/real_range.h"
 
 namespace mrc::tools {
 namespace {
@@ -206,7 +207,7 @@ Run ctl_events(CLI::App& app, const std::shared_ptr<CtlOptions>& options) {
   app.add_flag("--watch", o->watch, "until interrupted, also over restarts of mrcd");
   app.add_option("--seconds", o->seconds, "for so long (1)")
       ->default_val(1.0)
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(real_range(0.0, 1e6))
       ->excludes("--watch");
   app.footer("Example: mrc ctl events --watch");
   return [options, o] { return follow(*options, *o); };

@@ -10,6 +10,7 @@
 #include "base/counted.h"
 #include "tools/commands.h"
 #include "tools/lab_verbs.h"
+#include "tools/real_range.h"
 #include "tools/size_option.h"
 #include "tools/topology_options.h"
 #include "tools/verb_set.h"
@@ -194,7 +195,7 @@ Run drop_verb(CLI::App& app) {
   auto run = on_target(app, [share](lab::Lab& lab, const std::string& t) { return lab.drop(t, *share); });
   app.add_option("share", *share, "of packets that vanish, such as 0.01; 0: none")
       ->required()
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(real_range(0.0, 1.0));
   app.footer("Example: mrc lab drop 'p0.t0.0>p0.t1.1' 0.2");
   return run;
 }
@@ -216,7 +217,9 @@ Run pcap_verb(CLI::App& app) {
   app.add_option("interface", o->interface, "such as p0, d0, u1; 'any': all of them")->capture_default_str();
   app.add_option("-w,--write", o->file, "where the capture goes")->required();
   app.add_option("--packets", o->packets, "ends after so many")->capture_default_str();
-  app.add_option("--seconds", o->seconds, "ends after so long")->capture_default_str();
+  app.add_option("--seconds", o->seconds, "ends after so long")
+      ->check(real_range(0.0, 1e6))
+      ->capture_default_str();
   app.footer("Example: mrc lab pcap p0.t1.0 d0 -w t1.pcap --packets 1000");
   return on_lab(app, [o](lab::Lab& lab) { return lab_done(capture_in_lab(lab, *o)); });
 }

@@ -8,6 +8,7 @@
 #include "tools/lab_record.h"
 #include "tools/lab_story.h"
 #include "tools/lab_verbs.h"
+#include "tools/real_range.h"
 
 namespace mrc::tools {
 namespace {
@@ -70,7 +71,7 @@ Run lab_run_verb(CLI::App& app) {
   auto o = std::make_shared<RunOptions>();
   app.add_option("--planes", o->planes, "planes")->check(CLI::Range(4, kMaxPlanes))->capture_default_str();
   app.add_option("--t1", o->t1, "T1 switches per plane")->check(CLI::Range(2, 8))->capture_default_str();
-  app.add_option("--seconds", o->seconds, "each phase")->check(CLI::Range(0.2, 600.0))->capture_default_str();
+  app.add_option("--seconds", o->seconds, "each phase")->check(real_range(0.2, 600.0))->capture_default_str();
   app.add_option("--rate", o->rate, "of NIC ports, such as 1G; without it as fast as the machine is");
   add_switch_option(app, o->switches);
   app.add_option("--record", o->record, "write what the lab does to a file, for mrc web --trace")

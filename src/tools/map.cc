@@ -8,6 +8,7 @@
 #include "tools/commands.h"
 #include "tools/map_report.h"
 #include "tools/progress_line.h"
+#include "tools/real_range.h"
 #include "tools/topology_options.h"
 
 namespace mrc::tools {
@@ -160,13 +161,14 @@ Run map(CLI::App& app) {
   app.add_option("--host", o->host, "map from this node alone, which is this host of the fabric given below");
   app.add_option("--seconds", o->seconds,
                  "how long, and up to 2 s more while something is not certain; 0 with --watch: until Ctrl-C")
+      ->check(real_range(0.0, 1e6))
       ->capture_default_str();
   app.add_flag("--watch", o->watch, "print what is found and what is healed as it happens");
   app.add_flag("--links", o->links, "print all links, not only those that lose");
   app.add_flag("--json", o->json, "one JSON object; with --watch one line per event before it");
   app.add_option("--period", o->period_ms,
                  "milliseconds between two probes of a link by one node; without it 33, less in a short time")
-      ->check(CLI::Range(1.0, 60000.0));
+      ->check(real_range(1.0, 60000.0));
   auto fabric = add_topology_options(app);
   app.footer("Example: mrc map --seconds 2   (in a lab: mrc lab up; mrc lab fail p0.t0.0-p0.t1.1 --silent)");
   return [o, fabric] { return run_map(*o, *fabric); };

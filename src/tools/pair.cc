@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "tools/capture.h"
 #include "tools/commands.h"
+#include "tools/real_range.h"
 #include "tools/size_option.h"
 #include "wire/codec.h"
 
@@ -192,11 +193,11 @@ Run pair(CLI::App& app) {
   app.add_option("--depth", o->depth, "posted at a time (16)")->check(CLI::Range(1, 4096));
   app.add_option("--ports", o->ports, "ports, each a plane (4)")->check(CLI::Range(1, kMaxPorts));
   app.add_option("--evs", o->evs, "EVs of each port (32)")->check(CLI::Range(1, 256));
-  app.add_option("--loss", o->loss, "share of packets lost, 0 to 1")->check(CLI::Range(0.0, 0.9));
-  app.add_option("--trim", o->trim, "share of packets trimmed")->check(CLI::Range(0.0, 0.9));
-  app.add_option("--mark", o->mark, "share of packets marked CE")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--jitter", o->jitter_us, "up to this many us of extra delay")->check(CLI::Range(0.0, 1e4));
-  app.add_option("--delay", o->delay_us, "one way, in us (5)")->check(CLI::Range(0.1, 1e5));
+  app.add_option("--loss", o->loss, "share of packets lost, 0 to 1")->check(real_range(0.0, 0.9));
+  app.add_option("--trim", o->trim, "share of packets trimmed")->check(real_range(0.0, 0.9));
+  app.add_option("--mark", o->mark, "share of packets marked CE")->check(real_range(0.0, 1.0));
+  app.add_option("--jitter", o->jitter_us, "up to this many us of extra delay")->check(real_range(0.0, 1e4));
+  app.add_option("--delay", o->delay_us, "one way, in us (5)")->check(real_range(0.1, 1e5));
   app.add_option("--seed", o->seed, "one seed, one run (1)");
   app.add_option("--capture", o->capture, "write every packet that is sent to this pcap file");
   app.add_flag("--json", o->json, "one JSON object");

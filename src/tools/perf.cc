@@ -16,6 +16,7 @@
 #include "lib/device_settings.h"
 #include "tools/commands.h"
 #include "tools/interruption.h"
+#include "tools/real_range.h"
 #include "tools/size_option.h"
 #include "topo/spec.h"
 
@@ -113,10 +114,10 @@ Run perf(CLI::App& app) {
       "--verify has a place for each write)",
       1, std::uint64_t{4} << 30);
   app.add_option("--qps", o->qps, "queue pairs (1)")->check(CLI::Range(1, kMaxQps));
-  app.add_option("--seconds", o->seconds, "how long (2)")->check(CLI::Range(0.01, 86400.0));
+  app.add_option("--seconds", o->seconds, "how long (2)")->check(real_range(0.01, 86400.0));
   app.add_option("--wait", o->wait,
                  "seconds for the other end to come (--connect: 30; --listen: until it does)")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(real_range(0.1, 86400.0));
   app.add_option_function<std::string>(
       "--rate",
       [o](const std::string& text) {

@@ -11,6 +11,7 @@
 #include "lab/switch_loop.h"
 #include "lab/switch_plan.h"
 #include "tools/commands.h"
+#include "tools/real_range.h"
 #include "tools/size_option.h"
 #include "tools/topology_options.h"
 #include "tools/wire_options.h"
@@ -118,7 +119,7 @@ Run run_verb(CLI::App& app) {
   app.add_flag("--no-trim", o->no_trim, "drop instead of trimming");
   app.add_flag("--unlimited", o->unlimited, "as fast as the interfaces go, not at the fabric's rates");
   app.add_option("--seed", o->tuning.seed, "of marks and losses")->capture_default_str();
-  app.add_option("--seconds", o->seconds, "stop after this long");
+  app.add_option("--seconds", o->seconds, "stop after this long")->check(real_range(0.0, 1e6));
   app.add_option("--spin-us", o->spin_us, "look for work this long before sleeping")->capture_default_str();
   app.add_flag("--json", o->stats, "print the counters, one JSON object, at the end");
   add_wire_options(app, o->tuning.wire);

@@ -10,6 +10,7 @@
 #include "node/daemon_client.h"
 #include "scenario/document.h"
 #include "tools/commands.h"
+#include "tools/real_range.h"
 #include "tools/terminal.h"
 #include "tools/top_picture.h"
 #include "view/lab_source.h"
@@ -303,7 +304,7 @@ Run top(CLI::App& app) {
   app.add_option("--lab", o->lab, "show a running lab, as `mrc lab up` names it")
       ->excludes("scenario", "--trace", "--socket");
   app.add_option("--every", o->every, "seconds between two pictures")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(real_range(0.1, 3600.0))
       ->capture_default_str();
   app.add_flag("--once", o->once, "one picture, as text");
   app.add_flag("--json", o->json, "each picture as one line of JSON");

@@ -112,7 +112,8 @@ class Help(unittest.TestCase):
                       ["exec", "--udp-port", "70000", "--", "true"], ["exec", "--spray-unit", "65", "--", "true"],
                       ["collective", "--sizes", "x"], ["web"], ["ctl", "ports", "down"],
                       ["ctl", "profiles", "show", "ev"], ["ctl", "profiles", "delete", "foo", "7"], ["ctl", "profiles", "create"], ["ctl", "evs", "deny", "1"],
-                      ["perf", "--local", "--tcp-port", "x"]):
+                      ["perf", "--local", "--tcp-port", "x"], ["perf", "--local", "--wait", "nan"], ["map", "--seconds", "nan"],
+                      ["collective", "--seconds", "nan"]):
             with self.subTest(" ".join(words)):
                 done = subprocess.run(["mrc", *words], env=ENV, capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 2)
