@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace mrc::collective {
 namespace {
@@ -145,14 +146,18 @@ bool Mesh::has_gone(std::uint32_t rank) const {
 template <class Ready>
 Status Mesh::poll_until(Ready&& ready, const char* what, std::uint32_t peer) {
   constexpr int kPollsPerLook = 4096;
-  auto deadline = Clock::now() + std::chrono::milliseconds(options_.timeout_ms);
-  bool gone = false;
+  const auto patience = std::chrono::milliseconds(options_.timeout_ms);
+  auto deadline = Clock::now() + patience;
+  bool gone = false, asked = peers_[peer].in_flight > 0;
   for (int polls = 0; !ready(); ++polls) {
     const auto came = poll();
     if (!came) return came.error();
     if (*came == 0) std::this_thread::yield();  // there may be more ranks than cores
     if (polls % kPollsPerLook != 0) continue;
     const auto now = Clock::now();
+    if (!std::exchange(asked, asked || now > deadline - patience * 3 / 4)) {
+      if (auto posted = ask(peer); !posted) return posted;
+    }
     if (!gone && has_gone(peer)) gone = true, deadline = std::min(deadline, now + kLastWords);
     if (now <= deadline) continue;
     if (gone) return Error{ECONNRESET, name_of(peer) + " closed the connection or died"};
@@ -160,6 +165,18 @@ Status Mesh::poll_until(Ready&& ready, const char* what, std::uint32_t peer) {
                                 std::to_string(options_.timeout_ms / 1000) +
                                 " s; planes: " + planes_to(peer)};
   }
+  return Done{};
+}
+
+/// A write of nothing. Who only waits learns nothing of the planes; this finds those that carry nothing.
+Status Mesh::ask(std::uint32_t rank) {
+  ibv_send_wr wr{}, *bad = nullptr;
+  wr.wr_id = rank;
+  wr.opcode = IBV_WR_RDMA_WRITE;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  if (const int error = ::mrc_post_send(peers_[rank].qp, &wr, &bad); error != 0)
+    return Error{error, "can't post a write"};
+  ++peers_[rank].in_flight;
   return Done{};
 }
 

@@ -88,6 +88,7 @@ class Mesh {
   bool has_gone(std::uint32_t rank) const;
   std::string planes_to(std::uint32_t rank) const;
   Result<int> poll();
+  Status ask(std::uint32_t rank);
   template <class Ready>
   Status poll_until(Ready&& ready, const char* what, std::uint32_t peer);
 

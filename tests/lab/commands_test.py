@@ -90,6 +90,18 @@ class Commands(WithLab):
         self.assertEqual({(one["rank"], one["lame_peer"]) for one in lame}, {(0, 1), (1, 0)})
         self.assertRegex(lame[0]["planes"], "p1 (up|down), 0 of")
 
+    def test_who_waits_in_vain_says_that_every_plane_is_dead(self):
+        peers = ",".join(h["addresses"][0] for h in self.status()["host_addresses"])
+        ranks = [on(f"h{i}", MRC, "collective", "--peers", peers, "--rank", str(i), "--device", "p0,p1,p2,p3", "--kinds", "ring",
+                    "--sizes", "64K", "--seconds", "3600", "--wait", "20") for i in range(2)]
+        self.assertIn("2 ranks", ranks[0].stdout.readline())
+        for plane in range(4):
+            self.ok("fail", "--silent", f"h0-p{plane}.t0.0")
+        for rank in ranks:
+            said = rank.communicate(timeout=SECONDS)[0]
+            self.assertEqual(rank.returncode, 1, said)
+            self.assertRegex(said, "lost rank .*; planes: p0 up, 0 of 32 EVs good; p1 up, 0 of 32 EVs good")
+
     def test_pcap_shows_encapsulated_packets(self):
         with tempfile.TemporaryDirectory() as folder:
             file = folder + "/t1.pcap"
