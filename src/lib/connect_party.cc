@@ -22,7 +22,8 @@ std::string about_profiles(const openmrc_params& p) {
   if (p.ev_profile_id == 0 && p.cc_profile_id == 0) return {};
   return " (ev_profile_id " + std::to_string(p.ev_profile_id) + ", cc_profile_id " +
          std::to_string(p.cc_profile_id) +
-         " of this side: are they ONLINE, on the device with these ports? `mrc ctl profiles` lists them)";
+         " of this side: are they ONLINE, on the device with these ports? `mrc ctl profiles` lists them; "
+         "SRv6 formats need MRC_PORT=packet or xdp)";
 }
 std::string about_class(const openmrc_params& p) {
   if (p.traffic_class == 0) return {};
