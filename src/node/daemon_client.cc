@@ -22,6 +22,17 @@ bool is_event(const Message& message) { return std::holds_alternative<NodeEvent>
 
 }  // namespace
 
+bool may_return(const Error& lost) {
+  switch (lost.code) {
+    case EPROTO:           // who listens there now is no mrcd,
+    case EPROTONOSUPPORT:  // or one of another release,
+    case EXDEV:            // of another network namespace,
+    case EPERM:            // or of a user who is not trusted
+      return false;
+    default: return true;
+  }
+}
+
 Error DaemonClient::unexpected() {
   return {EPROTO, "mrcd gave another answer than asked for: is it another version?"};
 }

@@ -10,6 +10,10 @@
 
 namespace mrc::node {
 
+/// Time mends it: mrcd may be stopped and started again at any time, and so may its processes, whose device
+/// is watched.
+bool may_return(const Error& lost);
+
 class DaemonClient {
  public:
   /// `device` empty: the node as a whole. ENODEV when no process and no setting of mrcd has that device.

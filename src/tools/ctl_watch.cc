@@ -145,19 +145,6 @@ Result<DaemonClient> subscribe(const CtlOptions& options, const EventOptions& o)
   return client;
 }
 
-/// Time mends it: mrcd may be stopped and started again at any time, and so may its processes, whose device
-/// is watched.
-bool may_pass(const Error& error) {
-  switch (error.code) {
-    case EPROTO:           // who listens there now is no mrcd,
-    case EPROTONOSUPPORT:  // or one of another release,
-    case EXDEV:            // of another network namespace,
-    case EPERM:            // or of a user who is not trusted
-      return false;
-    default: return true;
-  }
-}
-
 /// One that closes the connection so often has not just been stopping.
 constexpr int kGreetings = 20;
 
@@ -166,7 +153,7 @@ Result<DaemonClient> subscribe_again(const CtlOptions& options, const EventOptio
   for (int closed = 0;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     auto client = subscribe(options, o);
-    if (client || !may_pass(client.error())) return client;
+    if (client || !node::may_return(client.error())) return client;
     closed = client.error().code == ECONNRESET ? closed + 1 : 0;
     if (closed == kGreetings) return client;
   }

@@ -1,10 +1,12 @@
 // `mrc top`: a node, a fabric or a recording in a terminal.
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "node/daemon_client.h"
@@ -109,42 +111,74 @@ class RecordingTop final : public TopSource {
   TopFrames reader_;
 };
 
+/// One for questions, one for what mrcd tells by itself.
+struct NodeClients {
+  node::DaemonClient asks, events;
+};
+
+Result<NodeClients> connect(const std::string& path) {
+  auto asks = node::DaemonClient::open(path);
+  if (!asks) return asks.error();
+  auto events = node::DaemonClient::open(path);
+  if (!events) return events.error();
+  if (auto subscribed = events->subscribe(node::kAllEvents); !subscribed) return subscribed.error();
+  return NodeClients{std::move(*asks), std::move(*events)};
+}
+
+/// A node. Its mrcd may be started again meanwhile, which no queue pair notices: nor does who looks on.
 class NodeTop final : public TopSource {
  public:
-  NodeTop(node::DaemonClient client, node::DaemonClient events)
-      : client_(std::move(client)), events_(std::move(events)) {}
+  NodeTop(std::string path, NodeClients clients) : path_(std::move(path)), clients_(std::move(clients)) {}
   Result<bool> refresh(TopPicture& picture) override {
-    auto snapshot = client_.snapshot(true);
+    if (!clients_) {
+      const auto found = find_again(picture);
+      if (!found || !*found) return found;
+    }
+    const auto fresh = read(picture);
+    if (fresh || fresh.error().code != ECONNRESET) return fresh;
+    clients_.reset();
+    add_event(picture, "mrcd is gone; waiting for its return");
+    return false;
+  }
+  std::string json() override { return node::to_json(last_); }
+  int news() const override { return clients_ ? clients_->events.fd() : -1; }
+  milliseconds settles() const override { return kBetweenTwo; }
+
+ private:
+  Result<bool> read(TopPicture& picture) {
+    auto snapshot = clients_->asks.snapshot(true);
     if (!snapshot) return snapshot.error();
     last_ = std::move(*snapshot);
     reader_.take(last_, picture);
     for (;;) {
-      const auto event = events_.next_event(Duration(0));
+      const auto event = clients_->events.next_event(Duration(0));
       if (!event) return event.error();
       if (!*event) return true;
       add_event(picture, TopNode::text(**event));
     }
   }
-  std::string json() override { return node::to_json(last_); }
-  int news() const override { return events_.fd(); }
-  milliseconds settles() const override { return kBetweenTwo; }
+  Result<bool> find_again(TopPicture& picture) {
+    auto found = connect(path_);
+    if (!found && node::may_return(found.error())) return false;
+    if (!found) return found.error();
+    clients_ = std::move(*found);
+    add_event(picture, "mrcd is back");
+    return true;
+  }
 
- private:
-  node::DaemonClient client_, events_;
+  const std::string path_;
+  std::optional<NodeClients> clients_;
   node::Snapshot last_;
   TopNode reader_;
 };
 
 Result<std::unique_ptr<TopSource>> open_node(const TopOptions& o) {
   const std::string path = o.socket.empty() ? node::daemon_socket() : o.socket;
-  auto client = node::DaemonClient::open(path);
-  if (!client)
-    return Error{client.error().code,
-                 client.error().what + "; is mrcd running? Or name a scenario, or --trace FILE"};
-  auto events = node::DaemonClient::open(path);
-  if (!events) return events.error();
-  if (auto subscribed = events->subscribe(node::kAllEvents); !subscribed) return subscribed.error();
-  return std::unique_ptr<TopSource>(std::make_unique<NodeTop>(std::move(*client), std::move(*events)));
+  auto clients = connect(path);
+  if (!clients)
+    return Error{clients.error().code,
+                 clients.error().what + "; is mrcd running? Or name a scenario, or --trace FILE"};
+  return std::unique_ptr<TopSource>(std::make_unique<NodeTop>(path, std::move(*clients)));
 }
 
 Result<std::unique_ptr<TopSource>> open_source(const TopOptions& o) {

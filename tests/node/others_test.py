@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What mrcd and its programs make of others: devices of the same name, and programs of another release."""
+import json
 import pathlib
 import socket
 import struct
@@ -71,6 +72,22 @@ class Others(NodeCase):
             application.kill()
             pathlib.Path(self.environment["MRC_SOCKET"]).unlink()
             self.start_mrcd()
+
+    def test_who_looks_on_goes_on_when_mrcd_is_started_again(self):
+        top = subprocess.Popen([MRC, "top", "--json", "--every", "0.1"], env=self.environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        self.addCleanup(top.communicate)
+        self.addCleanup(top.kill)
+        self.assertEqual(json.loads(top.stdout.readline())["mrcd_pid"], self.mrcd.pid)
+        self.mrcd.kill()
+        self.mrcd.wait()
+        self.start_mrcd()
+        while json.loads(top.stdout.readline())["mrcd_pid"] != self.mrcd.pid:
+            continue  # from before
+        self.stand_in(struct.pack("<IHHI", 4, 1, 9, 1) + bytes(4))
+        said = top.communicate(timeout=SECONDS)[1]
+        self.assertEqual(top.returncode, 1)
+        self.assertIn("install both from one release", said)
 
     def test_mrcd_tells_a_program_of_another_release_why(self):
         with socket.socket(socket.AF_UNIX) as caller:
