@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 namespace mrc::collective {
 namespace {
@@ -148,14 +147,15 @@ Status Mesh::poll_until(Ready&& ready, const char* what, std::uint32_t peer) {
   constexpr int kPollsPerLook = 4096;
   const auto patience = std::chrono::milliseconds(options_.timeout_ms);
   auto deadline = Clock::now() + patience;
-  bool gone = false, asked = peers_[peer].in_flight > 0;
+  bool gone = false, asked = false;
   for (int polls = 0; !ready(); ++polls) {
     const auto came = poll();
     if (!came) return came.error();
     if (*came == 0) std::this_thread::yield();  // there may be more ranks than cores
     if (polls % kPollsPerLook != 0) continue;
     const auto now = Clock::now();
-    if (!std::exchange(asked, asked || now > deadline - patience * 3 / 4)) {
+    if (!asked && now > deadline - patience * 3 / 4) {
+      asked = true;
       if (auto posted = ask(peer); !posted) return posted;
     }
     if (!gone && has_gone(peer)) gone = true, deadline = std::min(deadline, now + kLastWords);
@@ -168,8 +168,10 @@ Status Mesh::poll_until(Ready&& ready, const char* what, std::uint32_t peer) {
   return Done{};
 }
 
-/// A write of nothing. Who only waits learns nothing of the planes; this finds those that carry nothing.
+/// A write of nothing, where no other is under way. Who only waits learns nothing of the planes; this finds
+/// those that carry nothing.
 Status Mesh::ask(std::uint32_t rank) {
+  if (peers_[rank].in_flight > 0) return Done{};
   ibv_send_wr wr{}, *bad = nullptr;
   wr.wr_id = rank;
   wr.opcode = IBV_WR_RDMA_WRITE;
